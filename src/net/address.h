@@ -28,7 +28,9 @@ class SocketAddress {
   [[nodiscard]] bool is_ipv6() const noexcept { return storage_.v6.sin6_family == AF_INET6; }
   [[nodiscard]] bool empty() const noexcept { return length_ == 0; }
   [[nodiscard]] std::uint16_t port() const noexcept;
+  void set_port(std::uint16_t port) noexcept;
   [[nodiscard]] bool is_loopback() const noexcept;
+  [[nodiscard]] bool is_wildcard() const noexcept;  // 0.0.0.0 or ::
 
   [[nodiscard]] std::string ip() const;         // "127.0.0.1", "::1"; IPv4-mapped as IPv4.
   [[nodiscard]] std::string to_string() const;  // "127.0.0.1:80", "[::1]:80".

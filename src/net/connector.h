@@ -38,7 +38,9 @@ class Connector {
   ~Connector();
 
   class Attempt;  // Cancels on destruction; then the handler is not called any more.
-  struct AttemptDelete { void operator()(Attempt* attempt) const noexcept; };
+  struct AttemptDelete {
+    void operator()(Attempt* attempt) const noexcept;
+  };
   using AttemptPtr = std::unique_ptr<Attempt, AttemptDelete>;
 
   // The handler is called later, never from within this call. `host` is used until then.

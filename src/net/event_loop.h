@@ -11,22 +11,17 @@
 #include <memory>
 
 #include "base/intrusive_list.h"
+#include "net/timer.h"
 
 namespace titanium::net {
-
-using Clock = std::chrono::steady_clock;
-using TimePoint = Clock::time_point;
-using Duration = std::chrono::milliseconds;
-
-class EventLoop;
 
 // What became possible on a descriptor. Edge-triggered: reported once per change, so a handler
 // reads until a short read and writes until EAGAIN.
 struct Readiness {
-  bool readable = false;   // Bytes, a connection to accept, or the end of the stream.
+  bool readable = false;  // Bytes, a connection to accept, or the end of the stream.
   bool writable = false;
   bool peer_closed = false;  // The peer sent FIN: after the bytes that are there, read returns 0.
-  bool failed = false;     // RST or another error: read or write tells which.
+  bool failed = false;       // RST or another error: read or write tells which.
 };
 
 class IoHandler {
@@ -35,41 +30,6 @@ class IoHandler {
 
  protected:
   ~IoHandler() = default;
-};
-
-class TimerHandler;
-
-// A one-shot timer that lives inside its owner. Re-arming to a later time costs one store: the wheel
-// looks at it again when the earlier time has come.
-class Timer : private ListLink<Timer> {
- public:
-  Timer(EventLoop& loop, TimerHandler& handler) noexcept : loop_(loop), handler_(handler) {}
-  ~Timer() = default;  // Destroying an armed timer disarms it.
-
-  // Fires once, `after` from the loop's now(), rounded up to the wheel's tick. Replaces the former
-  // time if armed.
-  void arm(Duration after);
-  void disarm() noexcept;
-  [[nodiscard]] bool is_armed() const noexcept { return deadline_ != TimePoint::max(); }
-
- private:
-  friend class EventLoop;
-  friend class TimerWheel;
-  friend class IntrusiveList<Timer, Timer>;
-
-  EventLoop& loop_;
-  TimerHandler& handler_;
-  TimePoint deadline_ = TimePoint::max();  // When to fire; max: disarmed.
-  std::uint64_t slot_tick_ = 0;            // When the wheel looks at it next.
-};
-
-class TimerHandler {
- public:
-  // The timer is disarmed already and may be armed again here. It may also be destroyed here.
-  virtual void on_timer(Timer& timer) = 0;
-
- protected:
-  ~TimerHandler() = default;
 };
 
 // Work for the end of the current turn: flushing what became writable, destroying what is finished.
@@ -110,15 +70,24 @@ class EventLoop {
   // Wall-clock seconds of this turn.
   [[nodiscard]] std::time_t wall_seconds() const noexcept { return wall_seconds_; }
 
+  [[nodiscard]] TimerWheel& timers() noexcept;
+
   // Watches a descriptor for everything (read, write, peer closed), edge-triggered, until it is
   // removed or closed. `handler` outlives that. Errors: terminates on impossible ones; false when
   // the kernel's limit of watches is reached.
   [[nodiscard]] bool watch(int fd, IoHandler& handler);
-  // Events of this turn that were collected before are not delivered after this call.
+  // One handler watches one descriptor. Events of this turn that were collected before are not
+  // delivered after this call.
   void unwatch(int fd, IoHandler& handler) noexcept;
+  // The same without a system call, for a descriptor that is closed before the next turn: the
+  // kernel forgets a closed descriptor by itself.
+  void forget(IoHandler& handler) noexcept;
 
   // Runs work.on_turn_end() once at the end of this turn; again is no change.
   void defer(Deferred& work) noexcept;
+  // Runs work.on_turn_end() at the end of the next turn, which does not wait then. For work that is
+  // cut into pieces so that the connections get their turn in between. No change if it is deferred.
+  void defer_to_next_turn(Deferred& work) noexcept;
 
   // Destroys `object` after all deferred work of this turn. The way to end an object from within
   // its own callbacks.
@@ -128,10 +97,10 @@ class EventLoop {
   }
 
  private:
-  friend class Timer;
   struct Impl;
   using Destroy = void (*)(void*) noexcept;
   void add_doomed(void* object, Destroy destroy);
+  void run_turn(Duration wait);
 
   TimePoint now_;
   std::time_t wall_seconds_ = 0;

@@ -34,7 +34,9 @@ class Resolver {
   ~Resolver();
 
   class Query;  // Cancels on destruction.
-  struct QueryDelete { void operator()(Query* query) const noexcept; };
+  struct QueryDelete {
+    void operator()(Query* query) const noexcept;
+  };
   using QueryPtr = std::unique_ptr<Query, QueryDelete>;
 
   // IP literals and cached names are answered before this returns (then the result is null), others

@@ -3,13 +3,13 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/rate_limited.h"
 #include "net/address.h"
 #include "net/event_loop.h"
+#include "net/file_descriptor.h"
 #include "net/transport.h"
 
 namespace titanium::net {
@@ -17,24 +17,6 @@ namespace titanium::net {
 struct SocketOptions {
   bool no_delay = true;
   bool keep_alive = true;
-};
-
-// Owns a descriptor.
-class FileDescriptor {
- public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int fd) noexcept : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~FileDescriptor();
-  [[nodiscard]] int get() const noexcept { return fd_; }
-  explicit operator bool() const noexcept { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
 };
 
 // A connected TCP socket on a loop. The handler may be set later; what happened before is reported
@@ -46,10 +28,17 @@ class FileDescriptor {
 struct ListenOptions {
   int backlog = 1024;
   bool reuse_port = true;  // Several workers listen on the same address, the kernel spreads.
+  // Linux hands these down to the accepted sockets: whoever makes a transport of them need not pay
+  // for setting them again.
+  SocketOptions accepted;
 };
 
 // Opens a listening socket. Errors: `config` with errno as native. Port 0 takes a free one; read it
 // with local_address_of().
+//
+// With `reuse_port` a port that another process listens on is still an error (EADDRINUSE):
+// SO_REUSEPORT alone would let two processes of the same user share it silently, each getting half
+// of the connections. Sharing is allowed only among the sockets of this process.
 [[nodiscard]] Result<FileDescriptor> listen_tcp(const SocketAddress& address,
                                                 const ListenOptions& options);
 [[nodiscard]] SocketAddress local_address_of(int fd);
@@ -60,7 +49,8 @@ struct ListenOptions {
 
 class AcceptHandler {
  public:
-  // Takes over a new connection. The socket is non-blocking already.
+  // Takes over a new connection. The socket is non-blocking already. May call close() and pause();
+  // destroys the listener only through EventLoop::destroy_later().
   virtual void on_accept(FileDescriptor socket, const SocketAddress& peer) = 0;
 
  protected:
@@ -69,7 +59,7 @@ class AcceptHandler {
 
 // Accepts connections from a listening socket. When descriptors (or memory) run out it pauses, says
 // so once per 10 s, and goes on by itself: it tries again after kPause.
-class TcpListener final : public IoHandler, private TimerHandler {
+class TcpListener final : public IoHandler, private TimerHandler, private Deferred {
  public:
   static constexpr Duration kPause{100};
   // Connections accepted in one turn; the rest waits, so that a flood of connections cannot starve
@@ -90,16 +80,22 @@ class TcpListener final : public IoHandler, private TimerHandler {
  private:
   void on_ready(Readiness ready) override;
   void on_timer(Timer& timer) override;
+  void on_turn_end() override;
   void accept_batch();
+  void wait_for_resources(int error);
+  [[nodiscard]] bool may_accept() const noexcept;
 
   EventLoop& loop_;
   FileDescriptor socket_;
   AcceptHandler& handler_;
   Logger logger_;
   SocketAddress local_;
-  Timer retry_;
+  Timer retry_;  // Armed while descriptors are lacking.
   RateLimited exhausted_;
+  bool watched_ = false;
   bool paused_ = false;
+  // Edge-triggered: what is in the backlog is not reported again, so it has to be remembered.
+  bool pending_ = false;
 };
 
 }  // namespace titanium::net
