@@ -43,7 +43,8 @@ class BodyDecoder {
   // On `done` of a chunked body, the trailer section is in `trailers` as views into `input`
   // (its bytes are part of `overhead`); fields that may not be trailers are marked dropped.
   //
-  // Errors: `protocol` for a bad chunk, `limit` (400 for chunk lines, 431 for trailers).
+  // Errors: `protocol` for a bad chunk, `limit` (400 for chunk lines, 413 for a chunk that is too
+  // large, 431 for trailers). After an error the connection has to be closed.
   [[nodiscard]] Result<Step> next(std::string_view input, http::FieldList& trailers);
 
   // The connection ended. Fine for until_close and tunnel (the body is done) and once done();
@@ -56,6 +57,16 @@ class BodyDecoder {
   enum class State : std::uint8_t {
     fixed, chunk_size, chunk_data, chunk_end, trailers, until_close, done,
   };
+
+  [[nodiscard]] Result<Step> next_chunked(std::string_view input, http::FieldList& trailers);
+  // Each takes what it is named after off the front of `input` and moves on to the next state.
+  // Returns its length, or 0 if it is not complete.
+  [[nodiscard]] Result<std::size_t> take_chunk_end(std::string_view input);
+  [[nodiscard]] Result<std::size_t> take_chunk_line(std::string_view input);
+  [[nodiscard]] Result<std::size_t> take_trailers(std::string_view input,
+                                                  http::FieldList& trailers);
+  [[nodiscard]] Result<> parse_chunk_line(std::string_view line);
+  std::size_t take_data(std::size_t available, State then) noexcept;
 
   Side peer_;
   State state_ = State::done;

@@ -41,8 +41,11 @@ class LineScanner {
   };
 
   // Looks at the bytes that came since the last call. True: the empty line was found, and size()
-  // is the length of the section including it. Refuses a LF without CR (RFC 9112 §2.2: a bare CR
-  // is refused where lines are parsed), and what is over the limits, as early as it can be seen.
+  // is the length of the section including it. Refuses CR and LF that are not together (RFC 9112
+  // §2.2) and every other control byte but HTAB, so that lines() are free of them, and what is over
+  // the limits, all as early as it can be seen.
+  //
+  // A section that starts with a request line may have up to two empty lines in front.
   [[nodiscard]] Result<bool> scan(std::string_view buffer, const HeadLimits& limits, Side peer,
                                   bool has_start_line);
 
@@ -51,9 +54,14 @@ class LineScanner {
   void reset() noexcept;
 
  private:
+  [[nodiscard]] Result<bool> check_unfinished(std::uint32_t seen, const HeadLimits& limits,
+                                              Side peer, bool has_start_line) const;
+
   std::vector<Line> lines_;
   std::uint32_t line_begin_ = 0;
   std::uint32_t scanned_ = 0;
+  std::uint32_t skipped_ = 0;  // Empty lines before the request line.
+  bool complete_ = false;
 };
 
 class RequestParser {
@@ -68,8 +76,13 @@ class RequestParser {
   // and counted (RFC 9112 §2.2).
   //
   // Errors: `protocol` with status 400 (or 505 for another major version); `limit` with 414 or 431;
-  // `unsupported` with 501 for a transfer coding that is not chunked. The side is `client`. After
-  // an error the connection has to be closed.
+  // `unsupported` with 501 for a transfer coding that is not chunked, 417 for an expectation other
+  // than 100-continue. The side is `client`. After an error the connection has to be closed.
+  //
+  // A CONNECT request comes with the body kind and framing `tunnel`: what follows it on the
+  // connection is not HTTP if it succeeds, and cannot be trusted to be if it does not.
+  //
+  // `scheme` is "http" unless the target is an absolute URI; the session knows about TLS.
   //
   // Cost: O(bytes) over all calls together. Allocates only until its tables have grown to the size
   // of the largest head seen.
@@ -92,7 +105,7 @@ class ResponseParser {
  public:
   explicit ResponseParser(HeadLimits limits = {}) : limits_(limits) {}
 
-  // As RequestParser::parse(); errors have side `origin`. `request_method` decides whether there is
+  // As RequestParser::parse(); errors have side `origin` and status 502. `request_method` decides whether there is
   // a body (RFC 9112 §6.3). `persistent` is false for Framing::until_close.
   [[nodiscard]] Result<std::optional<std::size_t>> parse(std::string_view buffer,
                                                          http::Method request_method,
