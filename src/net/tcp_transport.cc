@@ -42,7 +42,7 @@ TcpTransport::~TcpTransport() {
 
 int TcpTransport::take_connect_error() noexcept {
   wants_writable_ = false;
-  if (!ending_) return error_;
+  if (!ending_ || error_ != 0) return error_;
   socklen_t length = sizeof error_;
   if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error_, &length) != 0) error_ = errno;
   return error_;
