@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "net/tcp.h"
+
+namespace titanium::cli {
+
+// For threads that are not to run signal handlers of the program that we are embedded in.
+void block_all_signals() noexcept;
+
+// Raises the number of descriptors that the process may have to what the administrator allows:
+// each exchange needs two.
+void raise_descriptor_limit() noexcept;
+
+enum class Wakeup : std::uint8_t { stop, reload, finished };
+
+// Turns signals into values that one thread waits for. SIGINT and SIGTERM mean stop, SIGHUP means
+// reload; SIGPIPE is ignored. Made before any other thread, so that all threads inherit the mask.
+class SignalWaiter {
+ public:
+  SignalWaiter();
+
+  // Blocks until a signal comes, or finish() is called.
+  [[nodiscard]] Wakeup wait();
+
+  // From any thread: wait() returns `finished`, now or when it is called next.
+  void finish() noexcept;
+
+ private:
+  net::FileDescriptor signals_;
+  net::FileDescriptor finished_;
+};
+
+}  // namespace titanium::cli
