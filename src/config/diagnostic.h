@@ -39,8 +39,8 @@ struct Diagnostic {
 [[nodiscard]] std::string_view nearest(std::string_view word,
                                        std::span<const std::string_view> known);
 
-// Text of the file for use in a message: in single quotes, cut after 60 bytes, and with control
+// Text of the file for use in a message: in single quotes, cut if it is long, and with control
 // bytes replaced, so that a file cannot write to somebody's terminal.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string in_quotes(std::string_view text, std::size_t max_bytes = 60);
 
 }  // namespace titanium::config
