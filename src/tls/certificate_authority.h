@@ -14,8 +14,9 @@ namespace titanium::tls {
 // ECDSA P-256; root valid 10 years; leaves at most 199 days, back-dated 2 days.
 class CertificateAuthority {
  public:
-  // Loads root.pem and root.key from `folder`, or creates them there (folder 0700, key 0600,
-  // written to a temporary name and renamed, so that two processes starting at once agree).
+  // Loads root.pem and root.key from `folder`, or creates them there (folder 0700, files 0600,
+  // written to a temporary name and linked, so that two processes starting at once agree). Refuses
+  // a folder that others can write to and a key that others can read.
   [[nodiscard]] static LoadResult<CertificateAuthority> open_or_create(const std::string& folder);
 
   // A leaf for these names: DNS names, wildcards, or IP literals; the first is the subject.

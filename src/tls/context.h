@@ -45,15 +45,15 @@ struct Counters {
 };
 
 struct ServerOptions {
-  std::vector<KeyPairPem> key_pairs;  // At least one. The first serves clients without SNI match.
+  std::vector<KeyPairPem> key_pairs{};  // At least one. The first serves clients without SNI match.
   std::vector<std::string> alpn = {"http/1.1"};  // In our order of preference.
   TlsVersion minimum = TlsVersion::tls12;
   TlsVersion maximum = TlsVersion::tls13;
-  // Ticket keys: made at random, replaced at this interval; older ones decrypt until `kept_ticket_keys`
-  // newer ones exist.
+  // Ticket keys: made at random, replaced at this interval; older ones decrypt until
+  // `kept_ticket_keys` newer ones exist.
   std::chrono::seconds ticket_rotation{12 * 3600};
   std::size_t kept_ticket_keys = 4;
-  std::string key_log_path;  // SSLKEYLOGFILE format; empty: none.
+  std::string key_log_path{};  // SSLKEYLOGFILE format; empty: none.
 };
 
 // What a listener needs to terminate TLS: the certificates by name, tickets, ALPN.
@@ -76,14 +76,14 @@ class ServerContext {
 
 struct ClientOptions {
   bool verify = true;            // Chain and host name. Off: ignoreServerCertificateErrors.
-  std::string ca_path;           // PEM bundle used instead of the system's store; empty: system.
-  std::string ca_pem;            // The same as text; used in addition to ca_path if both are set.
-  KeyPairPem client_key_pair;    // For origins that ask for a certificate; may be empty.
+  std::string ca_path{};         // PEM bundle used instead of the system's store; empty: system.
+  std::string ca_pem{};          // The same as text; used in addition to ca_path if both are set.
+  KeyPairPem client_key_pair{};  // For origins that ask for a certificate; may be empty.
   std::vector<std::string> alpn = {"http/1.1"};
   TlsVersion minimum = TlsVersion::tls12;
   TlsVersion maximum = TlsVersion::tls13;
   std::size_t cached_sessions = 1024;  // For resumption, per context, by server name.
-  std::string key_log_path;
+  std::string key_log_path{};
 };
 
 // What the origin leg of a cluster needs.
