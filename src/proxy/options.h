@@ -72,7 +72,7 @@ struct ListenerOptions {
 struct ServerOptions {
   std::vector<ListenerOptions> listeners;
   std::vector<OriginEndpoint> endpoints;  // All origins of all clusters.
-  // Makes the router of a listener for one worker; called on that worker's thread at start.
+  // Makes the router of a listener for one worker; called on the starting thread.
   // `endpoints` is the server's own copy: routers refer to its elements.
   std::function<std::unique_ptr<Router>(std::size_t listener,
                                         const std::vector<OriginEndpoint>& endpoints)>

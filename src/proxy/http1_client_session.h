@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/chunk.h"
+#include "http1/body_decoder.h"
+#include "http1/head_parser.h"
+#include "net/bound.h"
+#include "net/transport.h"
+#include "proxy/client_connection.h"
+#include "proxy/exchange.h"
+#include "proxy/input_buffer.h"
+#include "proxy/stream.h"
+
+namespace titanium::proxy {
+
+// The client leg of HTTP/1.x: one connection that carries one exchange after the other, in the
+// order in which they came, and is the ClientStream of the current one.
+class Http1ClientSession final : public ClientConnection,
+                                 public ClientStream,
+                                 private net::TransportHandler {
+ public:
+  Http1ClientSession(Worker& worker, std::unique_ptr<net::Transport> transport, ClientInfo info);
+  ~Http1ClientSession() override;
+
+  // Starts reading. With `refuse`, the connection only gets this error as its answer.
+  void start(const Error* refuse = nullptr);
+
+  void drain() override;
+
+  // ClientStream
+  void send_interim(const http::ResponseHead& head) override;
+  void send_head(const http::ResponseHead& head) override;
+  void send_body(ChunkQueue& data) override;
+  void send_end(const http::FieldList& trailers) override;
+  void abort(const Error& error) override;
+  [[nodiscard]] std::size_t backlog() const noexcept override;
+  void pause_body() override { paused_ = true; }
+  void resume_body() override;
+  void discard_body() override;
+  void release_head() override;
+  void start_tunnel() override;
+
+ private:
+  // What the bytes that come next on the connection are.
+  enum class Reading : std::uint8_t {
+    head,     // A request head, or nothing: the connection is idle.
+    body,     // The body of the current request.
+    waiting,  // The next request; it has to wait for the end of the current response.
+    nothing,  // Of no interest: the connection is about to be closed.
+  };
+  // How the connection ends.
+  enum class Closing : std::uint8_t { no, flushing, lingering };
+
+  // TransportHandler
+  void on_readable() override;
+  void on_writable() override;
+
+  void on_turn_end();
+  void on_timeout();
+  void schedule();
+
+  void read_and_process();
+  [[nodiscard]] bool wants_input() const;
+  // True: something was used up, and what follows may be, too.
+  [[nodiscard]] bool process();
+  [[nodiscard]] bool process_head();
+  [[nodiscard]] bool process_body();
+  void end_request();
+  void refuse_request(const Error& error);
+  void on_input_end();
+  void on_lost(const Error& error);
+
+  void flush();
+  void next_message();
+  void begin_close();
+  void finish_close();
+  void arm_if_client_is_awaited();
+
+  Worker& worker_;
+  std::unique_ptr<net::Transport> transport_;
+  ClientInfo info_;
+  Exchange* exchange_ = nullptr;  // Borrowed from the worker while there is a request.
+
+  InputBuffer input_;
+  ChunkQueue output_;
+  ChunkRef head_chunk_;  // Keeps the texts of the request head.
+  http1::RequestParser parser_;
+  http1::BodyDecoder decoder_;
+  http1::ConnectionInfo request_info_;
+
+  Reading reading_ = Reading::head;
+  Closing closing_ = Closing::no;
+  http1::Framing response_framing_ = http1::Framing::none;
+  http::Version version_ = http::Version::http11;
+  bool in_head_ = false;          // Some, but not all bytes of a head are there.
+  bool paused_ = false;           // The exchange takes no body bytes now.
+  bool discarding_ = false;       // Body bytes are read and dropped.
+  bool request_done_ = false;
+  bool response_done_ = false;
+  bool response_begun_ = false;
+  bool continue_sent_ = false;
+  bool keep_alive_ = false;       // After the current response.
+  bool linger_ = false;           // Read on for a while after our last byte.
+  bool input_pending_ = false;
+  bool input_ended_ = false;
+  bool shut_down_ = false;
+  bool draining_ = false;
+  std::size_t discarded_bytes_ = 0;
+  net::MemberDeferred<Http1ClientSession, &Http1ClientSession::on_turn_end> turn_end_{*this};
+  net::MemberTimer<Http1ClientSession, &Http1ClientSession::on_timeout> timer_;
+};
+
+}  // namespace titanium::proxy

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "proxy/http1_origin_connection.h"
+
+#include <utility>
+
+#include "http1/serializer.h"
+#include "proxy/exchange.h"
+#include "proxy/http1_transfer.h"
+#include "proxy/origin_pool.h"
+#include "proxy/worker.h"
+
+namespace titanium::proxy {
+namespace {
+
+constexpr Error kClosedEarly{.code = Code::closed,
+                             .side = Side::origin,
+                             .what = "the origin closed the connection before it answered"};
+constexpr Error kIncomplete{.code = Code::closed,
+                            .side = Side::origin,
+                            .what = "the origin closed the connection in the middle of its response"};
+constexpr Error kWriteStalled{.code = Code::timed_out,
+                              .side = Side::origin,
+                              .what = "the origin stopped reading the request"};
+
+http1::Framing framing_of(const http::BodySize& body) {
+  switch (body.kind) {
+    case http::BodyKind::none:
+      return http1::Framing::none;
+    case http::BodyKind::sized:
+      return http1::Framing::fixed;
+    case http::BodyKind::streamed:
+      return http1::Framing::chunked;
+    case http::BodyKind::tunnel:
+      return http1::Framing::tunnel;
+  }
+  return http1::Framing::none;
+}
+
+}  // namespace
+
+Http1OriginConnection::Http1OriginConnection(OriginPool& pool,
+                                             std::unique_ptr<net::Transport> transport)
+    : pool_(pool),
+      transport_(std::move(transport)),
+      input_(pool.worker().chunks()),
+      output_(pool.worker().chunks()),
+      body_(pool.worker().chunks()),
+      parser_(pool.worker().options().limits.head),
+      decoder_(Side::origin, pool.worker().options().limits.body),
+      write_stall_(pool.worker().loop(), *this) {
+  transport_->set_handler(this);
+}
+
+Http1OriginConnection::~Http1OriginConnection() { transport_->set_handler(nullptr); }
+
+void Http1OriginConnection::begin(Exchange& exchange) {
+  exchange_ = &exchange;
+  method_ = exchange.request().method;
+  reading_ = Reading::head;
+  parser_.reset();
+  request_ended_ = response_seen_ = paused_ = reusable_ = false;
+}
+
+bool Http1OriginConnection::is_usable(bool ask_kernel) {
+  return !doomed_ && !input_ended_ && !(ask_kernel && transport_->is_stale());
+}
+
+void Http1OriginConnection::doom() noexcept {
+  doomed_ = true;
+  exchange_ = nullptr;
+}
+
+// ---- Commands of the exchange
+
+void Http1OriginConnection::send_head(const http::RequestHead& head) {
+  http1::write_request_head(output_, head);
+  request_framing_ = framing_of(head.body);
+  pool_.worker().loop().defer(turn_end_);
+}
+
+void Http1OriginConnection::send_body(ChunkQueue& data) {
+  write_body(output_, request_framing_, data);
+  pool_.worker().loop().defer(turn_end_);
+}
+
+void Http1OriginConnection::send_end(const http::FieldList& trailers) {
+  write_body_end(output_, request_framing_, trailers);
+  request_ended_ = true;
+  pool_.worker().loop().defer(turn_end_);
+}
+
+std::size_t Http1OriginConnection::backlog() const noexcept {
+  return output_.size() + transport_->unsent_bytes();
+}
+
+void Http1OriginConnection::resume_body() {
+  paused_ = false;
+  input_pending_ = true;
+  pool_.worker().loop().defer(turn_end_);
+}
+
+void Http1OriginConnection::start_tunnel() {
+  request_framing_ = http1::Framing::tunnel;
+  request_ended_ = false;
+}
+
+void Http1OriginConnection::release() {
+  exchange_ = nullptr;
+  reused_ = true;
+  head_chunk_.reset();
+  if (!reusable_ || !output_.empty() || input_ended_) return pool_.remove(*this);
+  idle_since_ = pool_.worker().loop().now();
+  pool_.put_idle(*this);
+}
+
+void Http1OriginConnection::abort() {
+  // The origin shall see that this request has no taker any more.
+  transport_->abort_on_close();
+  pool_.remove(*this);
+}
+
+// ---- Events of the connection
+
+void Http1OriginConnection::on_readable() {
+  if (exchange_ == nullptr) {
+    // Idle, and the origin leaves or says something unasked for: of no use any more. (With TLS, a
+    // session ticket also makes the connection readable; that is harmless.)
+    if (!doomed_ && transport_->is_stale()) pool_.remove(*this);
+    return;
+  }
+  read_and_process();
+}
+
+void Http1OriginConnection::on_turn_end() {
+  if (doomed_) return;
+  if (std::exchange(input_pending_, false)) read_and_process();
+  if (!doomed_) flush();
+}
+
+void Http1OriginConnection::read_and_process() {
+  for (std::size_t read = 0; read < kReadBudgetBytes;) {
+    while (process()) {
+    }
+    if (exchange_ == nullptr || paused_ || reading_ == Reading::done || input_ended_) return;
+    const auto result = transport_->read(input_.room());
+    switch (result.status) {
+      case net::ReadResult::Status::bytes:
+        input_.filled(result.bytes);
+        response_seen_ = true;
+        read += result.bytes;
+        break;
+      case net::ReadResult::Status::would_block:
+        return input_.release_if_empty();
+      case net::ReadResult::Status::end:
+        return on_input_end(false);
+      case net::ReadResult::Status::truncated:
+        return on_input_end(true);
+      case net::ReadResult::Status::failed: {
+        Error error = response_seen_ ? kIncomplete : kClosedEarly;
+        error.native = result.error.native;
+        return fail(error);
+      }
+    }
+  }
+  input_pending_ = true;
+  pool_.worker().loop().defer(turn_end_);
+}
+
+bool Http1OriginConnection::process() {
+  if (exchange_ == nullptr || paused_) return false;
+  switch (reading_) {
+    case Reading::head:
+      return process_head();
+    case Reading::body:
+      return process_body();
+    case Reading::done:
+      return false;
+  }
+  return false;
+}
+
+bool Http1OriginConnection::process_head() {
+  if (input_.empty()) return false;
+  http::ResponseHead& head = exchange_->response();
+  head.clear();
+  const auto parsed = parser_.parse(input_.unread(), method_, head, info_);
+  if (!parsed) {
+    fail(parsed.error());
+    return false;
+  }
+  if (!*parsed) return false;
+  head_chunk_ = input_.chunk();
+  input_.consume(**parsed);
+  parser_.reset();
+  if (head.is_interim()) {
+    exchange_->on_interim();
+    return true;
+  }
+  reading_ = Reading::body;
+  decoder_.start({.framing = info_.framing, .bytes = head.body.bytes});
+  exchange_->on_response();
+  head_chunk_.reset();
+  return exchange_ != nullptr;
+}
+
+bool Http1OriginConnection::process_body() {
+  const auto done = decode_body(input_, decoder_, body_, trailers_);
+  if (!body_.empty()) exchange_->on_response_data(body_);
+  if (exchange_ == nullptr) return false;
+  if (!done) {
+    fail(done.error());
+    return false;
+  }
+  if (*done) end_response();
+  return false;
+}
+
+void Http1OriginConnection::end_response() {
+  reading_ = Reading::done;
+  // Bytes behind the end of a response are either an answer to nothing or smuggled: what they mean
+  // to the next request is for nobody to guess.
+  reusable_ = info_.persistent && info_.framing != http1::Framing::tunnel && input_.empty();
+  input_.release_if_empty();
+  exchange_->on_response_end(trailers_, reusable_);
+  trailers_.clear();
+}
+
+void Http1OriginConnection::on_input_end(bool truncated) {
+  input_ended_ = true;
+  if (reading_ == Reading::body && !truncated && decoder_.end_of_input()) {
+    return end_response();
+  }
+  fail(response_seen_ ? kIncomplete : kClosedEarly);
+}
+
+void Http1OriginConnection::flush() {
+  if (output_.empty() && !shut_down_ && request_framing_ != http1::Framing::tunnel) return;
+  if (!output_.empty()) {
+    const std::size_t before = output_.size();
+    if (const auto written = transport_->write(output_); !written) {
+      // The answer that explains why the origin reads no more may have arrived before its RST.
+      if (exchange_ != nullptr && reading_ != Reading::done) read_and_process();
+      if (doomed_ || exchange_ == nullptr) return;
+      Error error = response_seen_ ? kIncomplete : kClosedEarly;
+      error.native = written.error().native;
+      return fail(error);
+    }
+    if (output_.empty()) {
+      write_stall_.disarm();
+    } else if (output_.size() != before || !write_stall_.is_armed()) {
+      const auto& timeouts = pool_.worker().options().timeouts;
+      write_stall_.arm(timeouts.idle_write > net::Duration::zero() ? timeouts.idle_write
+                                                                   : timeouts.idle);
+    }
+    if (exchange_ != nullptr) exchange_->on_origin_writable();
+  }
+  if (request_framing_ == http1::Framing::tunnel && request_ended_ && output_.empty() &&
+      !std::exchange(shut_down_, true)) {
+    transport_->shutdown_write();
+  }
+}
+
+void Http1OriginConnection::on_writable() { flush(); }
+
+void Http1OriginConnection::on_stalled() {
+  if (exchange_ != nullptr) fail(kWriteStalled);
+}
+
+void Http1OriginConnection::fail(Error error) {
+  if (doomed_ || exchange_ == nullptr) return;
+  // RFC 9112 §9.3.1: an idle connection may be closed at any time; a request that met this closing
+  // was not processed, as far as one can know without an answer.
+  if (error.code == Code::closed && reused_ && !response_seen_) error.retry = Retry::if_idempotent;
+  Exchange& exchange = *std::exchange(exchange_, nullptr);
+  transport_->abort_on_close();
+  pool_.remove(*this);
+  exchange.on_origin_error(error);
+}
+
+}  // namespace titanium::proxy

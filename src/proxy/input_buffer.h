@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/chunk.h"
+
+namespace titanium::proxy {
+
+// What was received on a connection and not yet used: one contiguous piece in one chunk, so that
+// codecs see whole lines. Holds no memory while it is empty and released.
+class InputBuffer {
+ public:
+  explicit InputBuffer(ChunkPool& pool) noexcept : pool_(pool) {}
+
+  [[nodiscard]] std::string_view unread() const noexcept {
+    if (!chunk_) return {};
+    return {reinterpret_cast<const char*>(chunk_->data()) + begin_, end_ - begin_};
+  }
+  [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
+  [[nodiscard]] std::size_t size() const noexcept { return end_ - begin_; }
+
+  // Where to read to: never empty. May move the unread bytes to another chunk; bytes that were
+  // consumed stay where they are while somebody holds their chunk.
+  [[nodiscard]] std::span<std::uint8_t> room();
+  void filled(std::size_t bytes) noexcept { end_ += static_cast<std::uint32_t>(bytes); }
+
+  void consume(std::size_t bytes) noexcept { begin_ += static_cast<std::uint32_t>(bytes); }
+  // Takes the first `bytes` over into `out`: shared if they are many, copied if few.
+  void move_to(ChunkQueue& out, std::size_t bytes);
+
+  // The chunk that holds the unread bytes, for whoever keeps views into it.
+  [[nodiscard]] const ChunkRef& chunk() const noexcept { return chunk_; }
+  // Gives the chunk back if nothing is unread.
+  void release_if_empty() noexcept {
+    if (!empty()) return;
+    chunk_.reset();
+    begin_ = end_ = 0;
+  }
+
+ private:
+  // A read into less room than this is not worth its system call.
+  static constexpr std::uint32_t kMinimumRoom = 2048;
+
+  ChunkPool& pool_;
+  ChunkRef chunk_;
+  std::uint32_t begin_ = 0;
+  std::uint32_t end_ = 0;
+};
+
+}  // namespace titanium::proxy

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "proxy/worker.h"
+
+#include <utility>
+
+#include "proxy/client_handshake.h"
+#include "proxy/http1_client_session.h"
+#include "proxy/http1_origin_connection.h"
+
+namespace titanium::proxy {
+namespace {
+
+constexpr Error kTooManyClients{.code = Code::unavailable,
+                                .side = Side::self,
+                                .status = 503,
+                                .what = "too many clients (maxConcurrentClients)"};
+
+net::Resolver::Options resolver_options(const ServerOptions& options) {
+  net::Resolver::Options resolver;
+  resolver.server = options.dns_server;
+  return resolver;
+}
+
+}  // namespace
+
+// Takes the connections of one listener in.
+class Worker::Acceptor final : private net::AcceptHandler {
+ public:
+  Acceptor(Worker& worker, std::size_t index, net::FileDescriptor socket)
+      : worker_(worker),
+        index_(index),
+        listener_(worker.loop_, std::move(socket), *this, worker.options_.logger) {}
+
+  void close() noexcept { listener_.close(); }
+
+ private:
+  void on_accept(net::FileDescriptor socket, const net::SocketAddress& peer) override {
+    const ListenerOptions& options = worker_.options_.listeners[index_];
+    // The socket options were inherited from the listening socket.
+    auto transport = net::make_tcp_transport(worker_.loop_, std::move(socket), peer,
+                                             {.no_delay = false, .keep_alive = false});
+    AdmissionCounters& counters = worker_.admission_;
+    const std::uint64_t all = counters.all.fetch_add(1, std::memory_order_relaxed) + 1;
+    const std::uint64_t here =
+        counters.by_listener[index_].fetch_add(1, std::memory_order_relaxed) + 1;
+    const auto& limit = worker_.options_.limits.concurrent_clients;
+    const bool refused = (limit && all > *limit) ||
+                         (options.concurrent_clients && here > *options.concurrent_clients);
+    if (refused) return refuse(std::move(transport), options);
+    if (options.tls == nullptr) return worker_.start_session(std::move(transport), index_);
+    worker_.add(std::make_unique<ClientHandshake>(worker_, std::move(transport), options.tls,
+                                                  index_));
+  }
+
+  void refuse(std::unique_ptr<net::Transport> transport, const ListenerOptions& options) {
+    const auto suppressed = refusals_.pass(worker_.loop_.now());
+    if (suppressed) {
+      worker_.logger().log(LogLevel::warning,
+                           "client refused: too many connections (maxConcurrentClients); {} more "
+                           "since the last such line",
+                           *suppressed);
+    }
+    if (options.tls != nullptr) {
+      // A handshake for the sake of a refusal is what an overloaded server can least afford.
+      transport->abort_on_close();
+      worker_.admission_.all.fetch_sub(1, std::memory_order_relaxed);
+      worker_.admission_.by_listener[index_].fetch_sub(1, std::memory_order_relaxed);
+      return;
+    }
+    worker_.start_session(std::move(transport), index_, &kTooManyClients);
+  }
+
+  Worker& worker_;
+  std::size_t index_;
+  RateLimited refusals_;
+  net::TcpListener listener_;
+};
+
+Worker::Worker(const ServerOptions& options, std::vector<net::FileDescriptor> sockets,
+               AdmissionCounters& admission)
+    : options_(options),
+      admission_(admission),
+      resolver_(loop_, resolver_options(options)),
+      connector_(loop_, resolver_),
+      forwarding_(options.forwarding),
+      scratch_(chunks_) {
+  for (std::size_t i = 0; i < options.listeners.size(); ++i) {
+    routers_.push_back(options.make_router(i, options.endpoints));
+  }
+  for (const OriginEndpoint& endpoint : options.endpoints) {
+    pools_.push_back(std::make_unique<OriginPool>(*this, endpoint));
+  }
+  for (std::size_t i = 0; i < sockets.size(); ++i) {
+    acceptors_.push_back(std::make_unique<Acceptor>(*this, i, std::move(sockets[i])));
+  }
+}
+
+Worker::~Worker() {
+  acceptors_.clear();
+  while (ClientConnection* connection = connections_.pop_front()) {
+    connection->doom();
+    delete connection;
+  }
+  while (Exchange* exchange = spare_exchanges_.pop_front()) delete exchange;
+}
+
+void Worker::run() { loop_.run(); }
+
+void Worker::drain() {
+  draining_ = true;
+  for (auto& acceptor : acceptors_) acceptor->close();
+  connections_.for_each([](ClientConnection& connection) { connection.drain(); });
+  stop_if_drained();
+}
+
+void Worker::stop_if_drained() {
+  if (draining_ && connections_.empty()) loop_.stop();
+}
+
+Exchange& Worker::take_exchange() {
+  Exchange* exchange = spare_exchanges_.pop_front();
+  if (exchange == nullptr) return *new Exchange(*this);  // Owned by the borrower until given back.
+  --spare_count_;
+  return *exchange;
+}
+
+void Worker::give_back(Exchange& exchange) {
+  exchange.clear();
+  if (spare_count_ >= kKeptExchanges) {
+    delete &exchange;
+    return;
+  }
+  ++spare_count_;
+  spare_exchanges_.push_front(exchange);
+}
+
+void Worker::add(std::unique_ptr<ClientConnection> connection) {
+  connections_.push_back(*connection.release());
+}
+
+void Worker::remove(ClientConnection& connection) {
+  if (connection.is_doomed()) return;
+  connection.doom();
+  connection.unlink();
+  admission_.all.fetch_sub(1, std::memory_order_relaxed);
+  admission_.by_listener[connection.listener].fetch_sub(1, std::memory_order_relaxed);
+  loop_.destroy_later(std::unique_ptr<ClientConnection>(&connection));
+  stop_if_drained();
+}
+
+void Worker::start_session(std::unique_ptr<net::Transport> transport, std::size_t listener,
+                           const Error* refuse) {
+  ClientInfo info{.router = routers_[listener].get(),
+                  .ip = transport->peer_address().ip(),
+                  .encrypted = transport->is_encrypted()};
+  auto session = std::make_unique<Http1ClientSession>(*this, std::move(transport),
+                                                      std::move(info));
+  session->listener = listener;
+  Http1ClientSession& started = *session;
+  add(std::move(session));
+  started.start(refuse);
+  if (draining_) started.drain();
+}
+
+}  // namespace titanium::proxy
