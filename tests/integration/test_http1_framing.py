@@ -8,7 +8,8 @@ import pytest
 from harness.message import IncompleteMessage
 from harness.origin import chunked_response, echo, replying, response
 from harness.proxy import forward_to
-from harness.raw import RawClient, simple_get
+from harness.raw import RawClient, client_context, simple_get
+from harness.wait import free_port
 
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -488,7 +489,6 @@ def test_no_via_without_a_pseudonym(start_proxy, start_origin):
 
 
 def test_a_proxy_in_front_of_itself_says_508(start_proxy, start_origin):
-    from harness.wait import free_port
     config = forward_to(start_origin())
     port = free_port()
     config["listeners"][0] |= {"port": port, "forwardPort": port}
@@ -530,7 +530,6 @@ def test_trusted_forwarded_fields_are_appended_to(start_proxy, start_origin):
 
 
 def test_forwarded_fields_say_https_on_a_tls_listener(start_proxy, start_origin, localhost_pair):
-    from harness.raw import client_context
     origin = start_origin()
     proxy = start_proxy(forward_to(origin, tls_pair=localhost_pair, server={"forwardedHeaders": "Both"}))
     simple_get(proxy.tls_port, tls=client_context())

@@ -7,7 +7,7 @@ import threading
 import pytest
 from harness.message import IncompleteMessage
 from harness.origin import replying, response
-from harness.proxy import forward_to
+from harness.proxy import cluster, destination, forward_to, route, routed
 from harness.raw import RawClient, simple_get
 from harness.wait import wait_until
 
@@ -274,7 +274,6 @@ def test_a_connection_is_not_reused_after_an_unfinished_upload(serving):
 
 
 def test_pools_of_different_origins_do_not_mix(start_proxy, start_origin):
-    from harness.proxy import cluster, destination, route, routed
     origins = [start_origin(replying(lambda request, name=name: response(name))) for name in "ab"]
     proxy = start_proxy(routed(
         [route(name, name, path=f"/{name}", pathKind="Exact") for name in "ab"],

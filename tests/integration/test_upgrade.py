@@ -14,7 +14,9 @@ from harness.raw import RawClient, client_context
 from harness.wait import wait_until
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import serve
+from websockets.datastructures import Headers
 from websockets.exceptions import InvalidStatus
+from websockets.http11 import Response
 
 UPGRADE = b"GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: raw/1\r\n\r\n"
 SWITCH = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: raw/1\r\n\r\n"
@@ -125,8 +127,6 @@ def test_many_websockets_at_once_both_ways(start_proxy):
 
 def test_a_refused_websocket_upgrade_stays_http(start_proxy):
     def refuse(_, request):
-        from websockets.http11 import Response
-        from websockets.datastructures import Headers
         return Response(403, "Forbidden", Headers([("Content-Length", "2")]), b"no")
 
     async def talk(port):
