@@ -107,6 +107,11 @@ AresChannel::AresChannel(EventLoop& loop, const Resolver::Options& options)
   settings.qcache_max_ttl = 0;  // The resolver caches, within its own bounds.
   int mask = ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB | ARES_OPT_TRIES | ARES_OPT_TIMEOUTMS |
              ARES_OPT_QUERY_CACHE;
+  if (!options.server.empty()) {
+    // The search list of /etc/resolv.conf belongs to the servers named there.
+    settings.flags = ARES_FLAG_EDNS | ARES_FLAG_NOSEARCH;
+    mask |= ARES_OPT_FLAGS;
+  }
   if (!hosts_file.empty()) {
     settings.hosts_path = hosts_file.data();
     mask |= ARES_OPT_HOSTS_FILE;

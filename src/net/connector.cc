@@ -3,12 +3,12 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "net/address_order.h"
 #include "net/tcp_transport.h"
 
 namespace titanium::net {
@@ -42,26 +42,6 @@ std::string_view reason_of(int error) noexcept {
 Error connect_failure(Code code, int native, std::string_view what) {
   return {
       .code = code, .side = Side::origin, .retry = Retry::always, .native = native, .what = what};
-}
-
-// RFC 8305 §4: the resolver's order (RFC 6724) picks the first family, then the families take
-// turns, so that one broken family costs one attempt and not all of them.
-std::vector<SocketAddress> interleave(const std::vector<SocketAddress>& addresses, bool ipv6_last) {
-  const bool first_is_ipv6 = !ipv6_last && addresses.front().is_ipv6();
-  std::vector<SocketAddress> first;
-  std::vector<SocketAddress> second;
-  for (const SocketAddress& address : addresses) {
-    (address.is_ipv6() == first_is_ipv6 ? first : second).push_back(address);
-  }
-  std::vector<SocketAddress> mixed;
-  mixed.reserve(addresses.size());
-  for (std::size_t i = 0; i < std::max(first.size(), second.size()); ++i) {
-    if (i < first.size()) mixed.push_back(first[i]);
-    // IPv6 that does not work comes after everything else, not in between.
-    if (!ipv6_last && i < second.size()) mixed.push_back(second[i]);
-  }
-  if (ipv6_last) mixed.insert(mixed.end(), second.begin(), second.end());
-  return mixed;
 }
 
 // Connecting to a closed port of this machine succeeds if the kernel happens to pick that very port
@@ -163,7 +143,7 @@ void Connector::Attempt::start(std::string_view host, std::uint16_t port) {
 
 void Connector::Attempt::on_resolved(Result<std::vector<SocketAddress>> addresses) {
   if (!addresses) return finish(std::unexpected(addresses.error()));
-  addresses_ = interleave(*addresses, connector_.loop.now() < connector_.ipv6_last_until);
+  addresses_ = interleave_families(*addresses, connector_.loop.now() < connector_.ipv6_last_until);
   start_next();
 }
 

@@ -28,18 +28,16 @@ void TimerWheel::insert(Timer& timer) noexcept {
   levels_[level].occupied |= std::uint64_t{1} << (position % kSlots);
 }
 
+// First everything that has to be looked at is gathered, then visited: what a handler arms goes into
+// a slot of the future, so no timer is visited twice, and none can keep the loop busy.
 void TimerWheel::fire_due() {
   const std::uint64_t now_tick = floor_tick(now_);
-  while (current_ < now_tick) {
-    const auto next = next_tick();
-    if (!next || *next > now_tick) {
-      current_ = now_tick;
-      return;
-    }
+  for (auto next = next_tick(); next && *next <= now_tick; next = next_tick()) {
     current_ = *next;
     collect();
-    visit_due();
   }
+  current_ = now_tick;
+  visit_due();
 }
 
 // Takes the timers out of all slots that begin at the current tick.
