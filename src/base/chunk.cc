@@ -8,6 +8,13 @@
 
 #include "base/assert.h"
 
+#if __has_include(<sanitizer/asan_interface.h>)
+#include <sanitizer/asan_interface.h>  // Its macros are empty unless AddressSanitizer is on.
+#else
+#define ASAN_POISON_MEMORY_REGION(at, bytes)
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes)
+#endif
+
 namespace titanium {
 namespace {
 
@@ -33,6 +40,7 @@ Chunk* ChunkPool::take() {
   if (free_ == nullptr) return allocate(this, kChunkBytes);
   Chunk* chunk = std::exchange(free_, free_->next_free);
   --free_count_;
+  ASAN_UNPOISON_MEMORY_REGION(chunk->data(), chunk->capacity);
   chunk->references = 1;
   return chunk;
 }
@@ -48,6 +56,8 @@ void ChunkPool::give_back(Chunk* chunk) noexcept {
     std::free(chunk);
     return;
   }
+  // A view that outlives its chunk is a bug, also while the pool keeps the memory.
+  ASAN_POISON_MEMORY_REGION(chunk->data(), chunk->capacity);
   chunk->next_free = std::exchange(free_, chunk);
   ++free_count_;
 }
@@ -124,7 +134,8 @@ void ChunkQueue::append(std::string_view text) {
       const Slice& tail = slot(count_ - 1);
       if (!tail.chunk.is_shared()) room = tail.chunk->capacity - tail.end;
     }
-    if (room == 0) room = ChunkPool::kChunkBytes;
+    // The tail may be a large chunk with more room than reserve() may be asked for.
+    room = room == 0 ? ChunkPool::kChunkBytes : std::min<std::size_t>(room, ChunkPool::kChunkBytes);
     const std::size_t part = std::min(text.size(), room);
     std::memcpy(reserve(part), text.data(), part);
     commit(part);
