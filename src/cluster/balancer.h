@@ -22,8 +22,8 @@ enum class Algorithm : std::uint8_t {
 };
 
 struct DestinationOptions {
-  std::string id;
-  std::string address;  // Name or IP literal without brackets.
+  std::string id = {};
+  std::string address = {};  // Name or IP literal without brackets.
   std::uint16_t port = 80;
   bool use_https = false;
   bool use_destination_host = false;  // Send `address` as Host, instead of the client's.

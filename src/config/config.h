@@ -23,14 +23,14 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;  // In the order
 // `line` is the line of the item in the file (from 1), for messages that come after loading.
 
 struct Listener {
-  std::string host = "0.0.0.0";  // An IPv4 or IPv6 literal without brackets.
-  std::uint16_t port = 8000;     // 0: the kernel chooses.
-  bool decrypt_ssl = false;      // Terminates TLS.
-  std::string forward_host;      // Origin of requests that no route takes; empty: they get 404.
+  std::string host = "0.0.0.0";   // An IPv4 or IPv6 literal without brackets.
+  std::uint16_t port = 8000;      // 0: the kernel chooses.
+  bool decrypt_ssl = false;       // Terminates TLS.
+  std::string forward_host = {};  // Origin of requests that no route takes; empty: they get 404.
   std::uint16_t forward_port = 80;
   bool forward_https = false;
-  std::optional<std::uint32_t> max_concurrent_clients;
-  std::optional<std::uint32_t> max_cached_connections;  // Else Pooling::max_cached_connections.
+  std::optional<std::uint32_t> max_concurrent_clients = {};
+  std::optional<std::uint32_t> max_cached_connections = {};  // Else the one of Pooling.
   int line = 0;
   bool operator==(const Listener&) const = default;
 };
@@ -38,28 +38,29 @@ struct Listener {
 enum class PathKind : std::uint8_t { exact, prefix, template_ };
 
 struct Match {
-  std::vector<std::string> hosts;  // "a.example" or "*.a.example", lower case; empty: any host.
-  std::string path;                // Empty: any path.
+  // "a.example" or "*.a.example", lower case; empty: any host.
+  std::vector<std::string> hosts = {};
+  std::string path = {};  // Empty: any path.
   PathKind path_kind = PathKind::prefix;
-  std::vector<std::string> methods;  // Empty: any method.
-  Pairs headers;
-  Pairs query;
+  std::vector<std::string> methods = {};  // Empty: any method.
+  Pairs headers = {};
+  Pairs query = {};
   bool operator==(const Match&) const = default;
 };
 
 struct RouteLimits {
-  std::optional<Duration> request_timeout;  // Else Timeouts::request.
-  std::optional<Duration> idle_timeout;     // Else Timeouts::idle_read and idle_write.
+  std::optional<Duration> request_timeout = {};  // Else Timeouts::request.
+  std::optional<Duration> idle_timeout = {};     // Else Timeouts::idle_read and idle_write.
   bool operator==(const RouteLimits&) const = default;
 };
 
 struct Route {
-  std::string id;
-  std::string cluster_id;
+  std::string id = {};
+  std::string cluster_id = {};
   std::size_t cluster = 0;  // Index of that cluster in Config::clusters.
   std::int32_t order = 0;   // Lower wins.
-  Match match;
-  RouteLimits limits;
+  Match match = {};
+  RouteLimits limits = {};
   int line = 0;
   bool operator==(const Route&) const = default;
 };
@@ -67,8 +68,8 @@ struct Route {
 enum class Algorithm : std::uint8_t { round_robin, random, least_requests };
 
 struct Destination {
-  std::string id;  // If the file gives none: "address:port".
-  std::string address;
+  std::string id = {};  // If the file gives none: "address:port".
+  std::string address = {};
   std::uint16_t port = 80;
   bool use_https = false;
   bool use_destination_host = false;  // Sends `address` as Host instead of the client's.
@@ -78,19 +79,19 @@ struct Destination {
 };
 
 struct ClusterTls {
-  std::string ca_path;      // Empty: the system's store.
-  std::string server_name;  // For SNI and verification; empty: the destination's address.
-  std::string client_certificate_path;
-  std::string client_private_key_path;
-  std::optional<bool> ignore_server_certificate_errors;  // Else the one of Server.
+  std::string ca_path = {};      // Empty: the system's store.
+  std::string server_name = {};  // For SNI and verification; empty: the destination's address.
+  std::string client_certificate_path = {};
+  std::string client_private_key_path = {};
+  std::optional<bool> ignore_server_certificate_errors = {};  // Else the one of Server.
   bool operator==(const ClusterTls&) const = default;
 };
 
 struct Cluster {
-  std::string id;
+  std::string id = {};
   Algorithm algorithm = Algorithm::round_robin;
-  std::vector<Destination> destinations;  // At least one.
-  ClusterTls tls;
+  std::vector<Destination> destinations = {};  // At least one.
+  ClusterTls tls = {};
   int line = 0;
   bool operator==(const Cluster&) const = default;
 };
@@ -114,8 +115,8 @@ struct Pooling {
   bool no_delay = true;
   bool enable_tcp_keep_alive = true;
   std::uint32_t max_cached_connections = 128;  // Idle, per worker and destination.
-  std::optional<std::uint32_t> max_concurrent_client_connections;  // All listeners together.
-  std::optional<std::uint32_t> worker_threads;                     // Absent: one per core.
+  std::optional<std::uint32_t> max_concurrent_client_connections = {};  // All listeners together.
+  std::optional<std::uint32_t> worker_threads = {};                     // Absent: one per core.
   std::uint32_t listener_backlog = 1024;
   bool operator==(const Pooling&) const = default;
 };
@@ -127,14 +128,14 @@ struct Limits {
   std::uint32_t max_trailer_header_count = 100;
   std::uint32_t max_trailer_header_block_bytes = 16 * 1024;
   std::uint32_t max_interim_responses = 20;
-  std::optional<std::uint64_t> max_request_body_bytes;  // Absent: no limit.
+  std::optional<std::uint64_t> max_request_body_bytes = {};  // Absent: no limit.
   bool operator==(const Limits&) const = default;
 };
 
 enum class ForwardedHeaders : std::uint8_t { none, x_forwarded, forwarded, both };
 
 struct AccessLog {
-  std::string path;
+  std::string path = {};
   double sample_rate = 1.0;  // 0 to 1.
   bool operator==(const AccessLog&) const = default;
 };
@@ -144,27 +145,27 @@ enum class TlsVersion : std::uint8_t { tls12, tls13 };
 struct ServerTls {
   TlsVersion minimum = TlsVersion::tls12;
   TlsVersion maximum = TlsVersion::tls13;
-  std::string key_log_path;  // Empty: the environment variable SSLKEYLOGFILE decides.
+  std::string key_log_path = {};  // Empty: the environment variable SSLKEYLOGFILE decides.
   bool operator==(const ServerTls&) const = default;
 };
 
 struct Server {
-  Timeouts timeouts;
-  Pooling pooling;
-  Limits limits;
+  Timeouts timeouts = {};
+  Pooling pooling = {};
+  Limits limits = {};
   std::string via_header_pseudonym = "titanium";  // A token; empty: no Via.
   bool ignore_server_certificate_errors = false;
   ForwardedHeaders forwarded_headers = ForwardedHeaders::x_forwarded;
   bool trust_forwarded_headers = false;  // True: append to what the client sent, else replace it.
-  std::optional<AccessLog> access_log;
-  ServerTls tls;
-  std::string dns_server;  // "ip:port", "[ip]:port"; empty: the system's.
+  std::optional<AccessLog> access_log = {};
+  ServerTls tls = {};
+  std::string dns_server = {};  // "ip:port", "[ip]:port"; empty: the system's.
   bool operator==(const Server&) const = default;
 };
 
 struct KeyPairFiles {
-  std::string certificate_path;  // PEM, or PKCS#12 if it ends in .pfx or .p12.
-  std::string private_key_path;  // Empty for PKCS#12.
+  std::string certificate_path = {};  // PEM, or PKCS#12 if it ends in .pfx or .p12.
+  std::string private_key_path = {};  // Empty for PKCS#12.
   bool operator==(const KeyPairFiles&) const = default;
 };
 
@@ -174,7 +175,7 @@ struct Logging {
   bool enable_console = true;
   bool enable_console_colors = true;
   bool enable_file = false;
-  std::string file_path;
+  std::string file_path = {};
   std::uint64_t max_file_size_bytes = 10 * 1024 * 1024;
   std::uint32_t max_rolled_files = 5;
   std::uint32_t queue_capacity = 8192;
@@ -182,15 +183,15 @@ struct Logging {
 };
 
 struct Config {
-  std::vector<Listener> listeners;  // At least one.
-  std::vector<Route> routes;
-  std::vector<Cluster> clusters;
-  Server server;
+  std::vector<Listener> listeners = {};  // At least one.
+  std::vector<Route> routes = {};
+  std::vector<Cluster> clusters = {};
+  Server server = {};
   // The first one answers clients that name no host, or one that no certificate is for. May be
   // empty although a listener terminates TLS: then `cli` provides one.
-  std::vector<KeyPairFiles> certificates;
-  std::optional<Logging> logging;  // Absent: the file has no such block.
-  std::string base_folder;         // Absolute folder of the file.
+  std::vector<KeyPairFiles> certificates = {};
+  std::optional<Logging> logging = {};  // Absent: the file has no such block.
+  std::string base_folder = {};         // Absolute folder of the file.
   bool operator==(const Config&) const = default;
 };
 

@@ -22,11 +22,11 @@ enum class Severity : std::uint8_t { error, warning };
 
 struct Diagnostic {
   Severity severity = Severity::error;
-  std::string file;
-  Position position;  // Of the key, or of the item in a list.
-  std::string path;   // "server.timeouts.requestTimeoutSeconds", "listeners[0].port"; may be empty.
-  std::string message;  // What is wrong.
-  std::string hint;     // What to do about it; may be empty.
+  std::string file = {};
+  Position position = {};    // Of the key, or of the item in a list.
+  std::string path = {};     // "listeners[0].port", "server.timeouts"; may be empty.
+  std::string message = {};  // What is wrong.
+  std::string hint = {};     // What to do about it; may be empty.
   bool operator==(const Diagnostic&) const = default;
 };
 

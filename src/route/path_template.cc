@@ -51,7 +51,7 @@ std::optional<Hole> parse_hole(std::string_view segment) noexcept {
 // one segment ("..", "%2e").
 std::optional<std::string> normalized_segment(std::string_view segment) {
   const std::string path = "/" + std::string(segment);
-  if (!http::check_origin_form(path)) return std::nullopt;
+  if (segment.contains('?') || !http::check_origin_form(path)) return std::nullopt;
   std::string out;
   http::normalize_path(path, out);
   if (!out.starts_with('/') || out.find('/', 1) != std::string::npos) return std::nullopt;

@@ -107,7 +107,8 @@ struct Subject {
 bool path_matches(const RouteOptions& route, const Entry& entry, std::string_view path) {
   if (entry.path_template) return entry.path_template->matches(path);
   if (route.path_kind == PathKind::exact && !entry.path.empty()) return path == entry.path;
-  return path.starts_with(entry.path);
+  // The prefix "/" means everything, "*" included (OPTIONS *, RFC 9112 §3.2.4).
+  return entry.path.size() <= 1 || path.starts_with(entry.path);
 }
 
 // Everything but the host.

@@ -23,23 +23,23 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 // A request has to satisfy all that is given here; what is empty matches anything.
 struct RouteOptions {
-  std::string id;
+  std::string id = {};
   std::size_t cluster = 0;  // Index into the caller's clusters.
   std::int32_t order = 0;   // Lower wins.
 
   // Without port, in any case; "*.example.com" stands for all names below example.com.
-  std::vector<std::string> hosts;
+  std::vector<std::string> hosts = {};
   // Compared after http::normalize_path() on both sides. A prefix is one of characters, not of
   // segments: "/api" takes "/apis" too, "/api/" does not.
-  std::string path;
+  std::string path = {};
   PathKind path_kind = PathKind::prefix;
-  std::vector<std::string> methods;  // Case-sensitive (RFC 9110 §9.1).
-  Pairs headers;                     // One field line of this name has exactly this value.
-  Pairs query;                       // One parameter of this name has this value, both decoded.
+  std::vector<std::string> methods = {};  // Case-sensitive (RFC 9110 §9.1).
+  Pairs headers = {};                     // One field line of this name has exactly this value.
+  Pairs query = {};  // One parameter of this name has this value, both decoded.
 
   // Carried for the exchange engine; absent: the server's.
-  std::optional<std::chrono::milliseconds> request_timeout;
-  std::optional<std::chrono::milliseconds> idle_timeout;
+  std::optional<std::chrono::milliseconds> request_timeout = {};
+  std::optional<std::chrono::milliseconds> idle_timeout = {};
 };
 
 // What match() returns: the options as given to build().
