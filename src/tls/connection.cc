@@ -111,7 +111,7 @@ Result<> Connection::write(ChunkQueue& from, bool /*more*/) {
     if (state_ == State::failed) return std::unexpected(*error_);
     if (write_error_) return std::unexpected(*write_error_);
   }
-  writer_waits_ = !from.empty();
+  writer_waits_ = !from.empty() || backlog() > kNotifyBytes;
   loop_.defer(*this);
   return {};
 }
@@ -166,8 +166,9 @@ void Connection::flush() {
   if (closing_ == Closing::notify_queued && io_.output().empty()) {
     closing_ = Closing::done;
     inner_->shutdown_write();
+    report_writable_ = true;
   }
-  if (writer_waits_ && state_ == State::open && backlog() <= kBacklogBytes / 2) {
+  if (writer_waits_ && state_ == State::open && backlog() <= kNotifyBytes) {
     writer_waits_ = false;
     report_writable_ = true;
   }

@@ -31,6 +31,8 @@ class Connection final : public TlsTransport,
   static constexpr std::size_t kFlushBytes = 64 * 1024;
   // write() takes nothing while this much waits for a slow peer.
   static constexpr std::size_t kBacklogBytes = 128 * 1024;
+  // A writer that left more than this waiting is told on_writable() once it is gone down to it.
+  static constexpr std::size_t kNotifyBytes = 16 * 1024;
   // What the peer may send during the handshake, and later between two bytes of data: session
   // tickets, key updates and alerts are small and rare.
   static constexpr std::size_t kHandshakeBudgetBytes = 256 * 1024;
@@ -129,7 +131,7 @@ class Connection final : public TlsTransport,
   bool started_ = false;
   bool abort_ = false;
   bool inner_blocked_ = false;    // The inner transport will say when it takes more.
-  bool writer_waits_ = false;     // write() left something behind.
+  bool writer_waits_ = false;     // write() left something behind, here or with the caller.
   bool may_read_ = true;          // read() has not said would_block since the last event.
   bool report_readable_ = false;  // At the end of the turn.
   bool report_writable_ = false;

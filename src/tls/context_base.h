@@ -16,9 +16,9 @@
 
 namespace titanium::tls {
 
-// Hybrid first (post-quantum), then what
-// everybody speaks. `*` sends a key share for both at once, so that neither kind of server costs a
-// round trip; X25519 is in a tuple of its own, so a server prefers the hybrid group.
+// Hybrid first (post-quantum), then what everybody speaks. `*` sends a key share for both at once,
+// so that no kind of server costs a round trip. The slash makes two tuples: a server takes the
+// hybrid group if the client knows it, else whichever of the others came with a key share.
 inline constexpr const char* kGroups = "*X25519MLKEM768/*X25519:P-256:P-384";
 
 // TLS 1.2 with forward secrecy and AEAD only (RFC 9325 §4.2).

@@ -154,7 +154,12 @@ void Connection::finish_handshake() {
   io_.set_budget(kControlBudgetBytes);
   Counters& counters = context_base().counters;
   counters.handshakes.fetch_add(1, std::memory_order_relaxed);
-  if (resumed()) counters.resumptions.fetch_add(1, std::memory_order_relaxed);
+  if (!resumed()) return;
+  counters.resumptions.fetch_add(1, std::memory_order_relaxed);
+  // A TLS 1.2 server may have replaced the ticket, which OpenSSL does not report.
+  if (client_context_ != nullptr && SSL_version(ssl_.get()) < TLS1_3_VERSION) {
+    on_session(SslSession(SSL_get1_session(ssl_.get())));
+  }
 }
 
 void Connection::fail_handshake(int ssl_error) {

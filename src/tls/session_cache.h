@@ -23,6 +23,7 @@ class SessionCache {
 
   explicit SessionCache(std::size_t limit) noexcept : limit_(limit) {}
 
+  // Nothing happens if the session is there already.
   void put(std::string_view name, SslSession session);
 
   // A session for this name, or null. A TLS 1.3 session leaves the cache, because using a ticket
@@ -37,11 +38,14 @@ class SessionCache {
   };
   struct Entry {
     std::string name;
-    std::vector<SslSession> sessions;  // Oldest first, never empty.
+    std::vector<SslSession> sessions;  // Oldest first; never empty between calls.
   };
   using Entries = std::list<Entry>;  // Used most recently first.
 
+  void add(Entry& entry, SslSession session);
   void drop_oldest();
+  void drop_spoiled(Entry& entry);
+  void remove(std::string_view name);
 
   std::mutex mutex_;
   const std::size_t limit_;

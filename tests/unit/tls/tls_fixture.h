@@ -117,6 +117,7 @@ class TlsTest : public ::testing::Test {
   ClientOptions client_options{.ca_pem = authority.pem()};
   std::shared_ptr<ServerContext> server_context;
   std::shared_ptr<ClientContext> client_context;
+  std::string wire;                              // For the tap of a transport: what it wrote.
   test::MemoryTransport* server_wire = nullptr;  // Owned by the peers' transports.
   test::MemoryTransport* client_wire = nullptr;
   Peer server;
