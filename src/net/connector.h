@@ -24,7 +24,7 @@ class ConnectHandler {
 
 struct ConnectOptions {
   Duration timeout{20'000};  // All attempts together, name look-up included.
-  SocketOptions socket;
+  SocketOptions socket{};
 };
 
 // Connects to host:port: resolves, interleaves the families and races the attempts 250 ms apart

@@ -30,7 +30,7 @@ struct ListenOptions {
   bool reuse_port = true;  // Several workers listen on the same address, the kernel spreads.
   // Linux hands these down to the accepted sockets: whoever makes a transport of them need not pay
   // for setting them again.
-  SocketOptions accepted;
+  SocketOptions accepted{};
 };
 
 // Opens a listening socket. Errors: `config` with errno as native. Port 0 takes a free one; read it

@@ -78,6 +78,9 @@ void TcpTransport::set_handler(TransportHandler* handler) noexcept {
 
 Error TcpTransport::remember_failure(int error) noexcept {
   error_ = error;
+  // After a failed write there may be an early answer to read, and then the failure once more.
+  ending_ = true;
+  drained_ = false;
   return {.code = Code::closed, .native = error, .what = "the connection failed"};
 }
 

@@ -25,7 +25,7 @@ class TcpTransport final : public Transport, private IoHandler, private Deferred
 
   // For a socket on which connect(2) was called: on_writable() or on_readable() comes when it is
   // decided; then take_connect_error() is 0 or the errno.
-  void await_connected() noexcept { wants_writable_ = true; }
+  void await_connected() noexcept { blocked_ = wants_writable_ = true; }
   [[nodiscard]] int take_connect_error() noexcept;
 
   void set_handler(TransportHandler* handler) noexcept override;

@@ -28,8 +28,8 @@ void TimerWheel::insert(Timer& timer) noexcept {
   levels_[level].occupied |= std::uint64_t{1} << (position % kSlots);
 }
 
-// First everything that has to be looked at is gathered, then visited: what a handler arms goes into
-// a slot of the future, so no timer is visited twice, and none can keep the loop busy.
+// First everything that has to be looked at is gathered, then visited: what a handler arms goes
+// into a slot of the future, so no timer is visited twice, and none can keep the loop busy.
 void TimerWheel::fire_due() {
   const std::uint64_t now_tick = floor_tick(now_);
   for (auto next = next_tick(); next && *next <= now_tick; next = next_tick()) {

@@ -21,7 +21,9 @@ class TransportHandler {
  public:
   // read() may bring something new: bytes, the end, or an error.
   virtual void on_readable() = 0;
-  // Everything queued was written after a write() that left something behind, or more can be now.
+  // After a write() that left bytes behind, with its caller or as unsent_bytes(): they went down far
+  // enough for another write. Also once the end that shutdown_write() asked for is out, where that
+  // could not be at once.
   virtual void on_writable() = 0;
 
  protected:
