@@ -12,6 +12,8 @@
 namespace titanium::config {
 namespace {
 
+constexpr std::size_t kMaxSuggestions = 1'000;
+
 // Reports ids that occur twice. `id_of` gives the text that has to be unique.
 template <typename Item, typename IdOf>
 void check_unique(std::span<const Section> sections, std::span<const Item> items,
@@ -178,7 +180,9 @@ void check_routes(std::span<const Section> sections, Config& config) {
       route.cluster = found->second;
       continue;
     }
-    const std::string_view meant = nearest(route.cluster_id, names);
+    // With very many clusters looking for the nearest name would take longer than it helps.
+    const std::string_view meant =
+        names.size() <= kMaxSuggestions ? nearest(route.cluster_id, names) : "";
     sections[i].error("clusterId",
                       std::format("there is no cluster {}", in_quotes(route.cluster_id)),
                       meant.empty() ? "" : std::format("did you mean '{}'?", meant));

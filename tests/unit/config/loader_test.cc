@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "config/reference.h"
 #include "unit/config/support.h"
 
 namespace titanium::config {
@@ -106,6 +107,32 @@ TEST(LoadText, SaysNothingMoreAboutABlockThatAliasesMakeTooLarge) {
   const auto lines = messages(text);
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_TRUE(lines[0].ends_with("the file has more than 200000 values, aliases expanded"));
+}
+
+// An editor that saves in pieces, a disk that is full: whatever is left gives messages, not
+// crashes.
+TEST(LoadText, SurvivesEveryCutOfAFile) {
+  const std::string_view text = reference_example();
+  int loaded = 0;
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    const LoadOutcome outcome = load_text(text.substr(0, cut), "twp.yaml");
+    EXPECT_TRUE(outcome.config.has_value() || !outcome.diagnostics.empty()) << cut;
+    loaded += outcome.config.has_value() ? 1 : 0;
+  }
+  EXPECT_GT(loaded, 0);
+}
+
+// Bytes that are no text, anywhere in the file.
+TEST(LoadText, SurvivesOddBytesAnywhere) {
+  const std::string_view text = reference_example();
+  for (std::size_t at = 0; at < text.size(); at += 3) {
+    for (const char odd : {'\0', '\xff', '\t', '{', '*', '&', '!', '\r'}) {
+      std::string changed(text);
+      changed[at] = odd;
+      const LoadOutcome outcome = load_text(changed, "twp.yaml");
+      EXPECT_TRUE(outcome.config.has_value() || !outcome.diagnostics.empty()) << at;
+    }
+  }
 }
 
 TEST(LoadText, BoundsTheSizeOfTheText) {
