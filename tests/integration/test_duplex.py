@@ -105,7 +105,7 @@ def test_an_origin_that_answers_and_closes_early_is_heard(serving):
         sender.start()
         answer = client.read_response("POST")
         assert (answer.status, answer.body) == (413, b"too much")
-        client.tcp.shutdown(2)
+        client.abandon()
         sender.join(10)
 
 
@@ -269,7 +269,7 @@ def test_an_origin_that_dies_during_an_upload_ends_the_exchange(serving):
         except IncompleteMessage:
             pytest.fail("an answer was possible: nothing had been sent to the client")
         finally:
-            client.tcp.shutdown(2)
+            client.abandon()
             sender.join(10)
 
 

@@ -97,7 +97,7 @@ def test_an_origin_that_does_not_read_is_given_up(serving):
             sender = threading.Thread(target=lambda: client.try_send(bytes(64 * MEGABYTE)), daemon=True)
             sender.start()
             assert client.read_response("POST").status == 504
-            client.tcp.shutdown(socket.SHUT_RDWR)
+            client.abandon()
             sender.join(10)
     finally:
         done.set()

@@ -292,7 +292,7 @@ def test_a_client_that_is_cut_off_never_completes_a_request(terminating, trustin
     with RawClient(proxy.tls_port, tls=trusting) as client:
         client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
         wait_until(lambda: origin.heads, "the head at the origin")
-    wait_until(lambda: origin.connections[-1].ended.is_set(), "the end of the origin connection")
+    assert origin.heads[0].link.ended.wait(10), "the origin waits for the rest"
     assert origin.requests == []
 
 
@@ -416,7 +416,8 @@ def test_without_a_configured_ca_the_system_store_decides(start_proxy, start_ori
     assert origin.requests == []
 
 
-def test_an_origin_without_tls_is_reported(start_proxy, origin):
+def test_an_origin_without_tls_is_reported(start_proxy, start_origin):
+    origin = start_origin(lambda connection: (connection.stream.read_some(), connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")))
     answer = simple_get(start_proxy(with_tls_origin(origin, {"ignoreServerCertificateErrors": True})).port)
     assert answer.status == 502
     assert "tls" in answer.fields.only("Proxy-Status")

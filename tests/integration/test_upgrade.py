@@ -29,7 +29,7 @@ class WebSocketServer:
         self.host = "127.0.0.1"
         self.port = None
         self.handler = handler
-        self.options = options
+        self.options = {"close_timeout": 1} | options
         self.ready = threading.Event()
         self.thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
 
@@ -131,7 +131,7 @@ def test_a_refused_websocket_upgrade_stays_http(start_proxy):
 
     async def talk(port):
         with pytest.raises(InvalidStatus) as caught:
-            async with connect(f"ws://127.0.0.1:{port}/", proxy=None):
+            async with connect(f"ws://127.0.0.1:{port}/", proxy=None, close_timeout=1):
                 pass
         assert caught.value.response.status_code == 403
         assert caught.value.response.body == b"no"

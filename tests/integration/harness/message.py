@@ -79,6 +79,7 @@ class Request:
     trailers: Fields = field(default_factory=Fields)
     chunks: list = field(default_factory=list)
     connection: int = -1  # Number of the origin connection, counted from 0.
+    link: object = None  # The origin connection itself.
 
     @property
     def is_chunked(self):

@@ -48,7 +48,7 @@ class OriginConnection:
         """The head of the next request, without its body; None at the end of the connection."""
         request = read_request_head(self.stream)
         if request is not None:
-            request.connection = self.number
+            request.connection, request.link = self.number, self
             self.origin.heads.append(request)
         return request
 
@@ -127,6 +127,8 @@ class ScriptedOrigin:
         self.send_buffer = send_buffer
         self.tls_errors = []
         self.errors = []
+        self.accepted = 0
+        self.lock = threading.Lock()
         self.forget()
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.listener = socket.socket(family, socket.SOCK_STREAM)
@@ -152,7 +154,8 @@ class ScriptedOrigin:
             self.check()
 
     def forget(self):
-        """Clears the records, for the next test that shares this origin."""
+        """Clears the records, for the next test that shares this origin. The numbers of
+        connections go on, as the proxy may keep some of them."""
         self.connections = []
         self.heads = []
         self.requests = []
@@ -188,8 +191,10 @@ class ScriptedOrigin:
                 sock = self.tls.wrap_socket(sock, server_side=True, suppress_ragged_eofs=False)
                 self.open.add(sock)
             handler = self.handler
-            connection = OriginConnection(self, sock, len(self.connections))
-            self.connections.append(connection)
+            with self.lock:
+                connection = OriginConnection(self, sock, self.accepted)
+                self.accepted += 1
+                self.connections.append(connection)
             handler(connection)
         except ssl.SSLError as error:
             self.tls_errors.append(error)

@@ -111,6 +111,13 @@ class RawClient:
         """TLS only: says that no more data follows and waits for the same from the peer."""
         return self.sock.unwrap()
 
+    def abandon(self):
+        """Ends both directions, which wakes a thread that still sends."""
+        try:
+            self.tcp.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # Ended already.
+
     def reset(self):
         reset_on_close(self.sock)
         self.sock.close()
