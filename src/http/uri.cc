@@ -70,6 +70,8 @@ std::size_t span_of(std::string_view text, const std::array<bool, 256>& bytes) {
 }
 
 bool is_ipv6(std::string_view text) {
+  // inet_pton() stops at a NUL, and with it would the check.
+  if (text.find('\0') != std::string_view::npos) return false;
   std::array<char, INET6_ADDRSTRLEN> copy{};
   if (text.size() >= copy.size()) return false;
   std::memcpy(copy.data(), text.data(), text.size());

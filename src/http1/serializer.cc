@@ -142,6 +142,13 @@ Framing put_response_framing(QueueWriter& out, const http::ResponseHead& head,
   return Framing::none;
 }
 
+// 204 and 304 have no body, whatever the members say (RFC 9112 §6.3 item 1); but a 204 to CONNECT
+// opens the tunnel like any other 2xx.
+bool ends_with_its_head(const http::ResponseHead& head) {
+  const bool has_body = head.body.kind == BodyKind::sized || head.body.kind == BodyKind::streamed;
+  return (head.status == 204 || head.status == 304) && has_body;
+}
+
 void put_after_response(QueueWriter& out, AfterResponse after) {
   switch (after) {
     case AfterResponse::keep_alive:
@@ -176,11 +183,8 @@ Framing write_response_head(ChunkQueue& queue, const http::ResponseHead& head,
     put_upgrade(out, head.upgrade);
     framing = Framing::tunnel;
   } else if (head.status >= 200) {
-    // 204 and 304 end with their head, whatever the members say (RFC 9112 §6.3 item 1).
-    const bool has_no_body = head.status == 204 || head.status == 304;
-    framing = has_no_body && head.body.kind != BodyKind::none
-                  ? Framing::none
-                  : put_response_framing(out, head, client_version);
+    framing =
+        ends_with_its_head(head) ? Framing::none : put_response_framing(out, head, client_version);
     put_after_response(out, after);
   }
   out.put("\r\n");
