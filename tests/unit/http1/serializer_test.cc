@@ -245,6 +245,7 @@ TEST(ResponseHead, IsParsedAsWhatWasWritten) {
       {Method::get, "HTTP/1.1 304 Not Modified\r\nETag: x\r\nContent-Length: 5\r\n\r\n"},
       {Method::get, "HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"},
       {Method::connect, "HTTP/1.1 200 OK\r\n\r\n"},
+      {Method::connect, "HTTP/1.1 204 No Content\r\n\r\n"},
       {Method::get, "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"},
       {Method::get, "HTTP/1.1 204 No Content\r\nA: b\r\n\r\n"},
   };
