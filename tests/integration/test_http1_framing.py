@@ -537,7 +537,14 @@ def test_forwarded_fields_say_https_on_a_tls_listener(start_proxy, start_origin,
     assert "proto=https" in origin.requests[0].fields.only("Forwarded").lower()
 
 
-def test_no_forwarded_fields_are_made_by_default(echoing):
+def test_by_default_the_x_forwarded_fields_are_made(echoing):
     proxy, origin = echoing
+    seen = fields_at_origin(proxy, origin, SPOOFED)
+    assert (seen.only("X-Forwarded-For"), seen.only("X-Forwarded-Proto")) == ("127.0.0.1", "http")
+
+
+def test_no_forwarded_fields_are_made_if_switched_off(start_proxy, start_origin):
+    origin = start_origin()
+    proxy = start_proxy(forward_to(origin, server={"forwardedHeaders": "None"}))
     seen = fields_at_origin(proxy, origin, "")
     assert not any(name in seen for name in ("X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded"))
