@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,25 +12,13 @@
 #include <vector>
 
 #include "net/tcp.h"
+#include "unit/net/failing_calls.h"
 #include "unit/net/support.h"
-
-namespace {
-// When set, accept4(2) fails with it.
-int accept_failure = 0;
-}  // namespace
-
-// Takes the place of libc's, to make it fail in ways that cannot be had otherwise.
-extern "C" int accept4(int fd, sockaddr* address, socklen_t* length, int flags) {
-  if (accept_failure != 0) {
-    errno = accept_failure;
-    return -1;
-  }
-  return static_cast<int>(::syscall(SYS_accept4, fd, address, length, flags));
-}
 
 namespace titanium::net {
 namespace {
 
+using testing::failing_calls;
 using testing::LogRecorder;
 using testing::run_idle;
 using testing::run_until;
@@ -172,9 +159,9 @@ TEST_F(TcpListenerTest, PausesWhateverTheKernelLacksSaysSoOnceAndGoesOn) {
     ASSERT_TRUE(socket.has_value());
     const TcpListener paused(loop, std::move(*socket), taken, Logger(lines, LogLevel::trace));
     const FileDescriptor client = connect_to(paused.local_address());
-    accept_failure = c.error;
+    failing_calls().accept4 = c.error;
     run_paused(loop);
-    accept_failure = 0;
+    failing_calls().accept4 = 0;
     EXPECT_EQ(taken.sockets.size(), 0U);
     ASSERT_EQ(lines.lines.size(), 1U);
     EXPECT_NE(lines.lines[0].find(c.says), std::string::npos) << lines.lines[0];
@@ -187,12 +174,25 @@ TEST_F(TcpListenerTest, IgnoresFailuresThatConcernOneConnection) {
     SCOPED_TRACE(error);
     const std::size_t before = accepted();
     const FileDescriptor client = connect_to(address);
-    accept_failure = error;
+    failing_calls().accept4 = error;
     loop.run_once(Duration(1000));  // A batch of failures, and the rest in the next turn.
-    accept_failure = 0;
+    failing_calls().accept4 = 0;
     ASSERT_TRUE(run_until(loop, [&] { return accepted() == before + 1; }));
   }
   EXPECT_TRUE(log.lines.empty());
+}
+
+TEST_F(TcpListenerTest, StartsLaterIfTheKernelTakesNoMoreWatches) {
+  auto socket = listen_tcp(testing::loopback(0), {});
+  ASSERT_TRUE(socket.has_value());
+  failing_calls().epoll_ctl = ENOSPC;
+  const TcpListener late(loop, std::move(*socket), acceptor, Logger(log, LogLevel::trace));
+  const FileDescriptor client = connect_to(late.local_address());
+  run_paused(loop);
+  EXPECT_EQ(accepted(), 0U);
+  EXPECT_EQ(log.lines.size(), 1U);
+  failing_calls().epoll_ctl = 0;
+  EXPECT_TRUE(run_until(loop, [&] { return accepted() == 1; }));
 }
 
 // Lets the process open no further descriptor.
@@ -221,9 +221,9 @@ TEST_F(TcpListenerTest, PausesWhenDescriptorsRunOutSaysSoOnceAndGoesOn) {
     auto socket = listen_tcp(testing::loopback(0), {});
     const TcpListener rehearsal(loop, std::move(*socket), acceptor, Logger(lines, LogLevel::trace));
     const FileDescriptor client = connect_to(rehearsal.local_address());
-    accept_failure = EMFILE;
+    failing_calls().accept4 = EMFILE;
     run_paused(loop);
-    accept_failure = 0;
+    failing_calls().accept4 = 0;
     ASSERT_EQ(lines.lines.size(), 1U);
   }
   const std::size_t before = accepted();

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "unit/net/failing_calls.h"
 #include "unit/net/support.h"
 
 namespace titanium::net {
@@ -433,6 +434,20 @@ TEST_F(TcpTransportTest, KnowsWhenAnIdleConnectionIsStale) {
       EXPECT_EQ(transport->is_stale(), c.stale) << "consumes nothing, and may be asked again";
     }
   }
+}
+
+TEST_F(TcpTransportTest, IsDeadFromTheStartIfTheKernelTakesNoMoreWatches) {
+  testing::failing_calls().epoll_ctl = ENOSPC;
+  read_when_told(100);
+  open();
+  testing::failing_calls().epoll_ctl = 0;
+  // Nothing would ever wake it, so its handler is told instead of left to hang.
+  ASSERT_TRUE(run_until(loop, [&] { return received.last == Status::failed; }));
+  EXPECT_EQ(received.error.native, ENOSPC);
+  ChunkQueue queue(pool);
+  queue.append("x");
+  EXPECT_FALSE(transport->write(queue, false).has_value());
+  EXPECT_TRUE(transport->is_stale());
 }
 
 TEST_F(TcpTransportTest, KnowsItsAddresses) {
