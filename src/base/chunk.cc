@@ -37,7 +37,10 @@ ChunkPool::~ChunkPool() {
 
 Chunk* ChunkPool::take() {
   ++live_;
-  if (free_ == nullptr) return allocate(this, kChunkBytes);
+  if (free_ == nullptr) {
+    ++allocated_;
+    return allocate(this, kChunkBytes);
+  }
   Chunk* chunk = std::exchange(free_, free_->next_free);
   --free_count_;
   ASAN_UNPOISON_MEMORY_REGION(chunk->data(), chunk->capacity);
@@ -47,6 +50,7 @@ Chunk* ChunkPool::take() {
 
 Chunk* ChunkPool::take_large(std::size_t bytes) {
   ++live_;
+  ++allocated_;
   return allocate(this, std::max<std::size_t>(bytes, kChunkBytes));
 }
 

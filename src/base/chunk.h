@@ -53,6 +53,8 @@ class ChunkPool {
   [[nodiscard]] Chunk* take_large(std::size_t bytes);
 
   [[nodiscard]] std::size_t live() const noexcept { return live_; }
+  // Chunks that were ever fetched from the system's allocator.
+  [[nodiscard]] std::uint64_t allocated() const noexcept { return allocated_; }
 
  private:
   friend class ChunkRef;
@@ -60,6 +62,7 @@ class ChunkPool {
 
   Chunk* free_ = nullptr;
   std::size_t free_count_ = 0;
+  std::uint64_t allocated_ = 0;
   std::size_t live_ = 0;  // Chunks that somebody holds; 0 when all connections are idle.
 };
 

@@ -359,13 +359,15 @@ void Http1ClientSession::on_turn_end() {
 
 void Http1ClientSession::flush() {
   if (!output_.empty()) {
-    const std::size_t before = output_.size();
     if (const auto written = transport_->write(output_); !written) return on_lost(written.error());
-    if (!output_.empty() && (output_.size() != before || !timer_.is_armed())) {
-      timer_.arm(worker_.options().timeouts.idle);
-    }
   }
-  if (exchange_ != nullptr && backlog() <= kBacklogLow) exchange_->on_client_writable();
+  const std::size_t waiting = backlog();
+  if (waiting != stalled_bytes_) {
+    // Progress, or more to send: either way the reader gets the full time.
+    stalled_bytes_ = waiting;
+    if (waiting > 0) timer_.arm(worker_.options().timeouts.idle);
+  }
+  if (exchange_ != nullptr && waiting <= kBacklogLow) exchange_->on_client_writable();
   const bool half_closed = response_framing_ == http1::Framing::tunnel && response_done_;
   if (half_closed && output_.empty() && !std::exchange(shut_down_, true)) {
     transport_->shutdown_write();
@@ -407,6 +409,7 @@ void Http1ClientSession::begin_close() {
 
 void Http1ClientSession::finish_close() {
   if (!std::exchange(shut_down_, true)) transport_->shutdown_write();
+  if (transport_->unsent_bytes() > 0) return;  // on_writable() follows.
   if (!linger_ || input_ended_) return worker_.remove(*this);
   closing_ = Closing::lingering;
   discarded_bytes_ = 0;
@@ -418,9 +421,13 @@ void Http1ClientSession::finish_close() {
 void Http1ClientSession::on_timeout() {
   if (is_doomed()) return;
   if (closing_ == Closing::lingering) return worker_.remove(*this);
-  if (!output_.empty()) {
-    worker_.logger().log(LogLevel::debug, "client {} stopped reading", info_.ip);
-    return on_lost(kReaderStalled);
+  if (const std::size_t waiting = backlog(); waiting > 0) {
+    if (waiting == stalled_bytes_) {
+      worker_.logger().log(LogLevel::debug, "client {} stopped reading", info_.ip);
+      return on_lost(kReaderStalled);
+    }
+    stalled_bytes_ = waiting;
+    return timer_.arm(worker_.options().timeouts.idle);
   }
   if (reading_ == Reading::head) {
     if (in_head_) return refuse_request(kHeadTimeout);

@@ -109,6 +109,7 @@ class Http1ClientSession final : public ClientConnection,
   bool shut_down_ = false;
   bool draining_ = false;
   std::size_t discarded_bytes_ = 0;
+  std::size_t stalled_bytes_ = 0;  // backlog() when its progress was last looked at.
   net::MemberDeferred<Http1ClientSession, &Http1ClientSession::on_turn_end> turn_end_{*this};
   net::MemberTimer<Http1ClientSession, &Http1ClientSession::on_timeout> timer_;
 };

@@ -58,7 +58,7 @@ void Http1OriginConnection::begin(Exchange& exchange) {
   method_ = exchange.request().method;
   reading_ = Reading::head;
   parser_.reset();
-  request_ended_ = response_seen_ = paused_ = reusable_ = false;
+  request_ended_ = response_seen_ = paused_ = reusable_ = released_ = false;
 }
 
 bool Http1OriginConnection::is_usable(bool ask_kernel) {
@@ -108,7 +108,16 @@ void Http1OriginConnection::release() {
   exchange_ = nullptr;
   reused_ = true;
   head_chunk_.reset();
-  if (!reusable_ || !output_.empty() || input_ended_) return pool_.remove(*this);
+  released_ = true;
+  // The end of a request whose response came early, or the last words of a tunnel, still have to go
+  // out; flush() settles the matter then.
+  if (backlog() == 0) return settle();
+  pool_.worker().loop().defer(turn_end_);
+}
+
+void Http1OriginConnection::settle() {
+  released_ = false;
+  if (!reusable_ || input_ended_) return pool_.remove(*this);
   idle_since_ = pool_.worker().loop().now();
   pool_.put_idle(*this);
 }
@@ -234,36 +243,51 @@ void Http1OriginConnection::on_input_end(bool truncated) {
 }
 
 void Http1OriginConnection::flush() {
-  if (output_.empty() && !shut_down_ && request_framing_ != http1::Framing::tunnel) return;
   if (!output_.empty()) {
-    const std::size_t before = output_.size();
     if (const auto written = transport_->write(output_); !written) {
-      // The answer that explains why the origin reads no more may have arrived before its RST.
-      if (exchange_ != nullptr && reading_ != Reading::done) read_and_process();
-      if (doomed_ || exchange_ == nullptr) return;
-      Error error = response_seen_ ? kIncomplete : kClosedEarly;
-      error.native = written.error().native;
-      return fail(error);
+      return on_write_failed(written.error());
     }
-    if (output_.empty()) {
-      write_stall_.disarm();
-    } else if (output_.size() != before || !write_stall_.is_armed()) {
-      const auto& timeouts = pool_.worker().options().timeouts;
-      write_stall_.arm(timeouts.idle_write > net::Duration::zero() ? timeouts.idle_write
-                                                                   : timeouts.idle);
-    }
-    if (exchange_ != nullptr) exchange_->on_origin_writable();
   }
-  if (request_framing_ == http1::Framing::tunnel && request_ended_ && output_.empty() &&
-      !std::exchange(shut_down_, true)) {
+  const std::size_t waiting = backlog();
+  if (waiting != stalled_bytes_) {
+    stalled_bytes_ = waiting;
+    arm_write_stall();
+  }
+  if (exchange_ != nullptr) exchange_->on_origin_writable();
+  const bool half_closed = request_framing_ == http1::Framing::tunnel && request_ended_;
+  if (half_closed && output_.empty() && !std::exchange(shut_down_, true)) {
     transport_->shutdown_write();
   }
+  if (released_ && backlog() == 0) settle();
+}
+
+void Http1OriginConnection::on_write_failed(Error error) {
+  // The answer that explains why the origin reads no more may have arrived before its reset.
+  if (exchange_ != nullptr && reading_ != Reading::done) read_and_process();
+  if (doomed_) return;
+  if (exchange_ == nullptr) return pool_.remove(*this);
+  const std::int32_t native = error.native;
+  error = response_seen_ ? kIncomplete : kClosedEarly;
+  error.native = native;
+  fail(error);
+}
+
+void Http1OriginConnection::arm_write_stall() {
+  const auto& timeouts = pool_.worker().options().timeouts;
+  const bool own = timeouts.idle_write > net::Duration::zero();
+  write_stall_.arm(stalled_bytes_ == 0 ? net::Duration::zero()
+                                       : (own ? timeouts.idle_write : timeouts.idle));
 }
 
 void Http1OriginConnection::on_writable() { flush(); }
 
 void Http1OriginConnection::on_stalled() {
-  if (exchange_ != nullptr) fail(kWriteStalled);
+  const std::size_t waiting = backlog();
+  if (waiting > 0 && waiting == stalled_bytes_) {
+    return exchange_ != nullptr ? fail(kWriteStalled) : pool_.remove(*this);
+  }
+  stalled_bytes_ = waiting;
+  arm_write_stall();
 }
 
 void Http1OriginConnection::fail(Error error) {

@@ -66,7 +66,10 @@ class Http1OriginConnection final : public OriginStream,
   [[nodiscard]] bool process_body();
   void on_input_end(bool truncated);
   void end_response();
+  void settle();
   void flush();
+  void on_write_failed(Error error);
+  void arm_write_stall();
   void on_stalled();
   void fail(Error error);
 
@@ -94,8 +97,10 @@ class Http1OriginConnection final : public OriginStream,
   bool input_ended_ = false;
   bool shut_down_ = false;
   bool reusable_ = false;
+  bool released_ = false;  // The exchange is over, our last bytes are not out yet.
   bool idle_ = false;
   bool doomed_ = false;
+  std::size_t stalled_bytes_ = 0;  // backlog() when its progress was last looked at.
   net::TimePoint idle_since_{};
   net::MemberDeferred<Http1OriginConnection, &Http1OriginConnection::on_turn_end> turn_end_{*this};
   net::MemberTimer<Http1OriginConnection, &Http1OriginConnection::on_stalled> write_stall_;

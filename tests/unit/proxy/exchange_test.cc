@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+#include "proxy/exchange.h"
+
+#include <gmock/gmock.h>
+
+#include "unit/proxy/proxy_fixture.h"
+
+namespace titanium::proxy::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr std::string_view kGet = "GET /a?b HTTP/1.1\r\nHost: example.org\r\n\r\n";
+constexpr std::string_view kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+class ExchangeTest : public ProxyTest {
+ protected:
+  // One whole exchange on these two connections.
+  void exchange(Peer& client, Peer& origin, std::string_view request, std::string_view response) {
+    client.send(request);
+    receive_until(origin, "\r\n\r\n");
+    origin.send(response);
+    receive_until(client, "ok");
+  }
+};
+
+TEST_F(ExchangeTest, CarriesARequestToTheOriginAndItsResponseBack) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto origin = accept_origin();
+  const std::string request = receive_until(*origin, "\r\n\r\n");
+  EXPECT_THAT(request, StartsWith("GET /a?b HTTP/1.1\r\nHost: example.org\r\n"));
+  EXPECT_THAT(request, HasSubstr("Via: 1.1 titanium\r\n"));
+  EXPECT_THAT(request, HasSubstr("X-Forwarded-For: 127.0.0.1\r\n"));
+  origin->send(kOk);
+  const std::string response = receive_until(*client, "ok");
+  EXPECT_THAT(response, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(response, HasSubstr("Content-Length: 2\r\n"));
+  EXPECT_THAT(response, HasSubstr("Date: "));
+}
+
+TEST_F(ExchangeTest, ReusesBothConnectionsAndHoldsNoChunkWhileTheyAreIdle) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+  origin->send(kOk);
+  receive_until(*client, "ok");
+  for (int i = 0; i < 3; ++i) exchange(*client, *origin, kGet, kOk);
+  pump();
+  EXPECT_FALSE(origin_has_connection());
+  EXPECT_EQ(worker().chunks().live(), 0U);
+  EXPECT_EQ(worker().pool(options().endpoints[0]).idle_count(), 1U);
+}
+
+TEST_F(ExchangeTest, SendsAnIdempotentRequestAgainWhenTheIdleConnectionWasJustClosed) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto first = accept_origin();
+  receive_until(*first, "\r\n\r\n");
+  first->send(kOk);
+  receive_until(*client, "ok");
+  client->send(kGet);
+  receive_until(*first, "\r\n\r\n");
+  first->close();
+  auto second = accept_origin();
+  EXPECT_THAT(receive_until(*second, "\r\n\r\n"), StartsWith("GET /a?b "));
+  second->send(kOk);
+  EXPECT_THAT(receive_until(*client, "ok"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(ExchangeTest, ReplaysTheBodyOfAnIdempotentRequest) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto first = accept_origin();
+  receive_until(*first, "\r\n\r\n");
+  first->send(kOk);
+  receive_until(*client, "ok");
+  client->send("PUT /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
+  receive_until(*first, "hello");
+  first->close();
+  auto second = accept_origin();
+  EXPECT_THAT(receive_until(*second, "hello"), StartsWith("PUT /x "));
+  second->send(kOk);
+  EXPECT_THAT(receive_until(*client, "ok"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(ExchangeTest, NeverSendsAPostTwice) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+  origin->send(kOk);
+  receive_until(*client, "ok");
+  client->send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
+  receive_until(*origin, "hello");
+  origin->close();
+  EXPECT_THAT(receive_until(*client, "origin 127.0.0.1"), StartsWith("HTTP/1.1 502 "));
+  EXPECT_FALSE(origin_has_connection());
+}
+
+TEST_F(ExchangeTest, FindsAClosedIdleConnectionBeforeAPostIsSentOnIt) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto first = accept_origin();
+  receive_until(*first, "\r\n\r\n");
+  first->send(kOk);
+  receive_until(*client, "ok");
+  first->close();
+  client->send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
+  auto second = accept_origin();
+  receive_until(*second, "hello");
+  second->send(kOk);
+  EXPECT_THAT(receive_until(*client, "ok"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(ExchangeTest, NeverReusesAnOriginConnectionThatHasExtraBytes) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto first = accept_origin();
+  receive_until(*first, "\r\n\r\n");
+  first->send(std::string(kOk) + "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\npoison!");
+  const std::string response = receive_until(*client, "ok");
+  EXPECT_THAT(response, Not(HasSubstr("poison")));
+  client->send(kGet);
+  auto second = accept_origin();
+  receive_until(*second, "\r\n\r\n");
+  second->send(kOk);
+  EXPECT_THAT(receive_until(*client, "ok"), Not(HasSubstr("poison")));
+}
+
+TEST_F(ExchangeTest, DeliversAnEarlyResponseWhileTheRequestBodyStillFlows) {
+  start();
+  auto client = connect_client();
+  client->send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345");
+  auto origin = accept_origin();
+  receive_until(*origin, "12345");
+  origin->send(kOk);
+  EXPECT_THAT(receive_until(*client, "ok"), StartsWith("HTTP/1.1 200"));
+  client->send("67890");
+  EXPECT_EQ(receive_until(*origin, "67890"), "67890");
+  exchange(*client, *origin, kGet, kOk);  // Both connections are good for more.
+  EXPECT_FALSE(origin_has_connection());
+}
+
+TEST_F(ExchangeTest, StopsReadingFromTheOriginWhileTheClientDoesNotRead) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+  origin->send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n");
+  const std::string block(64 * 1024, 'x');
+  std::size_t sent = 0;
+  for (int stalled = 0; stalled < 20;) {
+    const std::size_t taken = origin->send_some(block);
+    stalled = taken == 0 ? stalled + 1 : 0;
+    sent += taken;
+    pump();
+    ASSERT_LT(sent, 100'000'000U) << "nothing ever stopped the origin";
+  }
+  // What the proxy itself holds: the backlog mark, one turn's reads, and the chunks' slack.
+  EXPECT_LT(worker().chunks().live() * 16 * 1024, 2 * (kBacklogHigh + 256 * 1024));
+  std::size_t received = 0;
+  pump_until([&] {
+    received += client->receive().size();
+    return received >= sent;
+  });
+}
+
+TEST_F(ExchangeTest, CancelsTheOriginWhenTheClientResets) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+  client->reset();
+  pump_until([&] {
+    (void)origin->receive();
+    return origin->ended() || origin->was_reset();
+  });
+  EXPECT_EQ(worker().chunks().live(), 0U);
+}
+
+TEST_F(ExchangeTest, TunnelsBothWaysAfterASwitchOfProtocols) {
+  start();
+  auto client = connect_client();
+  client->send("GET /ws HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nearly");
+  auto origin = accept_origin();
+  EXPECT_THAT(receive_until(*origin, "\r\n\r\n"), HasSubstr("Upgrade: echo\r\n"));
+  origin->send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nhi");
+  EXPECT_THAT(receive_until(*client, "hi"), HasSubstr("Upgrade: echo\r\n"));
+  EXPECT_EQ(receive_until(*origin, "early"), "early");
+  client->send("ping");
+  EXPECT_EQ(receive_until(*origin, "ping"), "ping");
+  client->shutdown_write();
+  pump_until([&] {
+    (void)origin->receive();
+    return origin->ended();
+  });
+  origin->send("last words");
+  EXPECT_EQ(receive_until(*client, "last words"), "last words");
+  origin->close();
+  pump_until([&] {
+    (void)client->receive();
+    return client->ended();
+  });
+}
+
+TEST_F(ExchangeTest, RefusesASwitchOfProtocolsThatNobodyAskedFor) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+  origin->send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n");
+  EXPECT_THAT(receive_until(*client, "origin 127.0.0.1"), StartsWith("HTTP/1.1 502 "));
+}
+
+TEST_F(ExchangeTest, AnswersPipelinedRequestsInOrder) {
+  start();
+  auto client = connect_client();
+  client->send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n");
+  auto origin = accept_origin();
+  EXPECT_THAT(receive_until(*origin, "\r\n\r\n"), StartsWith("GET /1 "));
+  origin->send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none");
+  EXPECT_THAT(receive_until(*origin, "\r\n\r\n"), StartsWith("GET /2 "));
+  origin->send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\ntwo");
+  const std::string all = receive_until(*client, "two");
+  EXPECT_LT(all.find("one"), all.find("two"));
+}
+
+TEST_F(ExchangeTest, AnswersEveryRequestOfAClientThatHasHalfClosed) {
+  start();
+  auto client = connect_client();
+  client->send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n");
+  client->shutdown_write();
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+  origin->send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none");
+  receive_until(*origin, "\r\n\r\n");
+  origin->send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\ntwo");
+  EXPECT_THAT(receive_until(*client, "two"), HasSubstr("two"));
+  pump_until([&] {
+    (void)client->receive();
+    return client->ended();
+  });
+}
+
+TEST_F(ExchangeTest, Answers404WithoutARouteAndKeepsTheConnection) {
+  start();
+  auto client = connect_client();
+  client->send("GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_THAT(receive_until(*client, "no route matches this host and path\n"),
+              StartsWith("HTTP/1.1 404 Not Found\r\n"));
+  client->send(kGet);
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+}
+
+TEST_F(ExchangeTest, TriesTheNextEndpointWhenOneRefuses) {
+  // A port that was free a moment ago: nobody listens there.
+  const std::uint16_t closed_port = [] {
+    auto socket = net::listen_tcp(*net::SocketAddress::parse("127.0.0.1", 0),
+                                  {.backlog = 1, .reuse_port = false, .accepted = {}});
+    return net::local_address_of(socket->get()).port();
+  }();
+  OriginEndpoint good = options().endpoints[0];
+  options().endpoints[0].port = closed_port;
+  good.index = 1;
+  options().endpoints.push_back(good);
+  start();
+  auto client = connect_client();
+  client->send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
+  auto origin = accept_origin();
+  EXPECT_THAT(receive_until(*origin, "hello"), StartsWith("POST /x "));
+}
+
+TEST_F(ExchangeTest, SaysWhereAnOriginCouldNotBeReached) {
+  options().endpoints[0].port = 1;  // Reserved (tcpmux): nobody listens there.
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  const std::string answer = receive_until(*client, "origin 127.0.0.1:1");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 502 Bad Gateway\r\n"));
+  EXPECT_THAT(answer, HasSubstr("Proxy-Status: titanium; error=connection_refused"));
+}
+
+TEST_F(ExchangeTest, CutsAResponseShortInAWayThatTheClientNotices) {
+  start();
+  auto client = connect_client();
+  client->send("GET / HTTP/1.0\r\nHost: a\r\n\r\n");
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+  origin->send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+  receive_until(*client, "hello");  // Close-delimited, for this client knows no chunks.
+  origin->close();
+  pump_until([&] {
+    (void)client->receive();
+    return client->ended() || client->was_reset();
+  });
+  EXPECT_TRUE(client->was_reset()) << "a FIN would make the cut body look complete";
+}
+
+TEST_F(ExchangeTest, DrainsByFinishingWhatIsInFlight) {
+  start();
+  auto client = connect_client();
+  auto idle = connect_client();
+  client->send(kGet);
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+  worker().drain();
+  pump_until([&] {
+    (void)idle->receive();
+    return idle->ended();
+  });
+  origin->send(kOk);
+  EXPECT_THAT(receive_until(*client, "ok"), HasSubstr("Connection: close\r\n"));
+}
+
+}  // namespace
+}  // namespace titanium::proxy::testing
