@@ -182,7 +182,8 @@ void ChunkQueue::append(ChunkQueue& other, std::size_t bytes) {
       push(other.take_front());
       continue;
     }
-    push({.chunk = head.chunk, .begin = head.begin,
+    push({.chunk = head.chunk,
+          .begin = head.begin,
           .end = head.begin + static_cast<std::uint32_t>(bytes)});
     other.consume(bytes);
     return;
@@ -193,9 +194,7 @@ void ChunkQueue::append_shared(const ChunkQueue& other) {
   for (std::size_t i = 0; i < other.count_; ++i) push(other.slot(i));
 }
 
-Bytes ChunkQueue::front() const noexcept {
-  return count_ == 0 ? Bytes{} : slot(0).bytes();
-}
+Bytes ChunkQueue::front() const noexcept { return count_ == 0 ? Bytes{} : slot(0).bytes(); }
 
 Slice ChunkQueue::take_front() noexcept {
   TI_ASSERT(count_ > 0);

@@ -89,7 +89,9 @@ class ChunkRef {
   [[nodiscard]] Chunk* get() const noexcept { return chunk_; }
   Chunk* operator->() const noexcept { return chunk_; }
   explicit operator bool() const noexcept { return chunk_ != nullptr; }
-  [[nodiscard]] bool is_shared() const noexcept { return chunk_ != nullptr && chunk_->references > 1; }
+  [[nodiscard]] bool is_shared() const noexcept {
+    return chunk_ != nullptr && chunk_->references > 1;
+  }
 
  private:
   Chunk* chunk_ = nullptr;

@@ -10,16 +10,16 @@ namespace titanium {
 
 // Groups failures by what the caller does next, not by which library noticed them.
 enum class Code : std::uint8_t {
-  protocol,       // The peer broke the protocol: reset the stream or close the connection.
-  unsupported,    // Valid, but a feature we do not offer (unknown transfer coding): answer 501.
-  tls,            // No secure connection: handshake or certificate verification failed.
-  limit,          // The peer asked for more than we allow: answer 4xx, or reset.
-  closed,         // The peer went away: there is nobody left to tell.
-  timed_out,      // A deadline passed.
-  unavailable,    // No origin right now: try another one if `retry` allows.
-  loop,           // The request has been here before (RFC 9110 §7.6.3): answer 508.
-  config,         // The operator has to act. Seen only at start-up and on reload.
-  internal,       // Our bug: counted, logged, connection closed.
+  protocol,     // The peer broke the protocol: reset the stream or close the connection.
+  unsupported,  // Valid, but a feature we do not offer (unknown transfer coding): answer 501.
+  tls,          // No secure connection: handshake or certificate verification failed.
+  limit,        // The peer asked for more than we allow: answer 4xx, or reset.
+  closed,       // The peer went away: there is nobody left to tell.
+  timed_out,    // A deadline passed.
+  unavailable,  // No origin right now: try another one if `retry` allows.
+  loop,         // The request has been here before (RFC 9110 §7.6.3): answer 508.
+  config,       // The operator has to act. Seen only at start-up and on reload.
+  internal,     // Our bug: counted, logged, connection closed.
 };
 
 // The side of the proxy that is at fault. Decides between 4xx and 502.

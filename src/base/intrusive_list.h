@@ -7,8 +7,8 @@
 
 namespace titanium {
 
-// A link of an IntrusiveList. An object that can be in several lists has several, told apart by Tag.
-// Destroying a linked object takes it out of its list.
+// A link of an IntrusiveList. An object that can be in several lists has several, told apart by
+// Tag. Destroying a linked object takes it out of its list.
 template <typename Tag>
 class ListLink {
  public:

@@ -4,8 +4,9 @@
 // decided in `cli`; a line is built only if somebody wants it.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cstdint>
-#include <format>
 #include <string_view>
 
 namespace titanium {
@@ -31,10 +32,10 @@ class Logger {
     return sink_ != nullptr && level >= minimum_ && minimum_ != LogLevel::off;
   }
   template <typename... Args>
-  void log(LogLevel level, std::format_string<Args...> format, Args&&... args) const {
+  void log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) const {
     if (!wants(level)) return;
     char line[1024];
-    const auto end = std::format_to_n(line, sizeof line, format, std::forward<Args>(args)...).out;
+    const auto end = fmt::format_to_n(line, sizeof line, format, std::forward<Args>(args)...).out;
     sink_->write(level, {line, static_cast<std::size_t>(end - line)});
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "config/cross_checks.h"
 
-#include <format>
+#include <fmt/core.h>
+
 #include <string>
 #include <unordered_map>
 
@@ -25,14 +26,14 @@ void check_unique(std::span<const Section> sections, std::span<const Item> items
     const auto [first, is_new] = first_use.try_emplace(id, i);
     if (is_new) continue;
     sections[i].error(
-        key, std::format("{} is taken by {}, line {}", in_quotes(id),
+        key, fmt::format("{} is taken by {}, line {}", in_quotes(id),
                          sections[first->second].path_of(""), sections[first->second].line()));
   }
 }
 
 std::string listen_address(const Listener& listener) {
-  return listener.host.contains(':') ? std::format("[{}]:{}", listener.host, listener.port)
-                                     : std::format("{}:{}", listener.host, listener.port);
+  return listener.host.contains(':') ? fmt::format("[{}]:{}", listener.host, listener.port)
+                                     : fmt::format("{}:{}", listener.host, listener.port);
 }
 
 void check_same_address(std::span<const Section> sections, const Config& config) {
@@ -45,7 +46,7 @@ void check_same_address(std::span<const Section> sections, const Config& config)
     if (is_new) continue;
     sections[i].error(
         sections[i].has("port") ? "port" : "",
-        std::format("{} is taken by {}, line {}", listen_address(listener),
+        fmt::format("{} is taken by {}, line {}", listen_address(listener),
                     sections[first->second].path_of(""), sections[first->second].line()));
   }
 }
@@ -62,7 +63,7 @@ void check_listener_type(const Section& section) {
                                                                 : "quic";
   section.error(
       "type",
-      std::format("type '{}' is not available in this version; available: transparent", name));
+      fmt::format("type '{}' is not available in this version; available: transparent", name));
 }
 
 void check_algorithm(const Section& section, Algorithm algorithm) {
@@ -91,7 +92,7 @@ void check_match(const Section& section, const Match& match) {
     }
   } else if (!http::check_origin_form(match.path)) {
     section.error("path",
-                  std::format("{} has characters that a path cannot have", in_quotes(match.path)),
+                  fmt::format("{} has characters that a path cannot have", in_quotes(match.path)),
                   "write them percent-encoded");
   }
 }
@@ -101,12 +102,12 @@ void check_key_pair(const Section& section, std::string_view certificate_key,
   const bool has_certificate = section.has(certificate_key);
   const bool has_key = section.has(private_key_key);
   if (has_key && !has_certificate) {
-    section.error(private_key_key, std::format("needs '{}'", certificate_key));
+    section.error(private_key_key, fmt::format("needs '{}'", certificate_key));
   }
   if (!has_certificate) return;
   const bool holds_key = is_pkcs12(section.raw_text(certificate_key));
   if (!holds_key && !has_key) {
-    section.error(certificate_key, std::format("needs '{}'", private_key_key));
+    section.error(certificate_key, fmt::format("needs '{}'", private_key_key));
   }
   if (holds_key && has_key) {
     section.error(private_key_key, "must not be given with PKCS#12, which has the key in it");
@@ -117,7 +118,7 @@ void check_limits(const Section& section, const Limits& limits) {
   if (limits.max_header_line_bytes <= limits.max_header_aggregate_bytes) return;
   const bool is_line_given = section.has("maxHeaderLineBytes");
   section.error(is_line_given ? "maxHeaderLineBytes" : "maxHeaderAggregateBytes",
-                std::format("one line may be larger ({}) than all of them ({})",
+                fmt::format("one line may be larger ({}) than all of them ({})",
                             limits.max_header_line_bytes, limits.max_header_aggregate_bytes));
 }
 
@@ -184,8 +185,8 @@ void check_routes(std::span<const Section> sections, Config& config) {
     const std::string_view meant =
         names.size() <= kMaxSuggestions ? nearest(route.cluster_id, names) : "";
     sections[i].error("clusterId",
-                      std::format("there is no cluster {}", in_quotes(route.cluster_id)),
-                      meant.empty() ? "" : std::format("did you mean '{}'?", meant));
+                      fmt::format("there is no cluster {}", in_quotes(route.cluster_id)),
+                      meant.empty() ? "" : fmt::format("did you mean '{}'?", meant));
   }
 }
 

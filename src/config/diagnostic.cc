@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "config/diagnostic.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <format>
 #include <numeric>
 #include <vector>
 
@@ -52,7 +53,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string format_diagnostic(const Diagnostic& diagnostic) {
   std::string text = diagnostic.file;
   if (diagnostic.position.line > 0) {
-    text += std::format(":{}:{}", diagnostic.position.line, diagnostic.position.column);
+    text += fmt::format(":{}:{}", diagnostic.position.line, diagnostic.position.column);
   }
   text += diagnostic.severity == Severity::error ? ": error: " : ": warning: ";
   if (!diagnostic.path.empty()) text += diagnostic.path + ": ";

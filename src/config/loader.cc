@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "config/loader.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <expected>
 #include <filesystem>
-#include <format>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -26,7 +27,7 @@ struct CloseFile {
 
 std::expected<std::string, std::string> read_text(const std::string& path) {
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
-  if (!file) return std::unexpected(std::format("cannot be opened: {}", std::strerror(errno)));
+  if (!file) return std::unexpected(fmt::format("cannot be opened: {}", std::strerror(errno)));
   std::string text;
   char piece[64 * 1024];
   while (const std::size_t count = std::fread(piece, 1, sizeof piece, file.get())) {
@@ -34,7 +35,7 @@ std::expected<std::string, std::string> read_text(const std::string& path) {
     if (text.size() > kMaxFileBytes) return std::unexpected("is larger than 8 MiB");
   }
   if (std::ferror(file.get()) != 0) {
-    return std::unexpected(std::format("cannot be read: {}", std::strerror(errno)));
+    return std::unexpected(fmt::format("cannot be read: {}", std::strerror(errno)));
   }
   return text;
 }

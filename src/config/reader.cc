@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "config/reader.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <format>
 #include <string_view>
 #include <utility>
 
@@ -20,7 +21,7 @@ void read_alias(const Section& main, std::string_view main_key, const Section& o
   T value = out;
   other.read(other_key, value);
   if (main.has(main_key) && value != out) {
-    other.error(other_key, std::format("contradicts {}", main.path_of(main_key)),
+    other.error(other_key, fmt::format("contradicts {}", main.path_of(main_key)),
                 "they are two names of one setting: give one of them");
     return;
   }
@@ -79,7 +80,7 @@ Destination read_destination(const Section& section) {
   section.read("port", destination.port);
   section.read("useDestinationHost", destination.use_destination_host);
   section.read("weight", destination.weight);
-  destination.id = std::format("{}:{}", destination.address, destination.port);
+  destination.id = fmt::format("{}:{}", destination.address, destination.port);
   section.read("id", destination.id);
   return destination;
 }

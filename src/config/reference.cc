@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "config/reference.h"
 
-#include <format>
+#include <fmt/core.h>
 
 #include "config/schema.h"
 
@@ -86,7 +86,7 @@ std::string cell(std::string_view text) {
   return out;
 }
 
-std::string code(std::string_view text) { return std::format("`{}`", text); }
+std::string code(std::string_view text) { return fmt::format("`{}`", text); }
 
 std::string listed_words(const Row& row) {
   std::string list;
@@ -106,9 +106,9 @@ std::string describe_type(const Row& row) {
     case Type::boolean:
       return "true or false";
     case Type::integer:
-      return std::format("whole number, {} to {}", row.min, row.max);
+      return fmt::format("whole number, {} to {}", row.min, row.max);
     case Type::number:
-      return std::format("number, {} to {}", row.min, row.max);
+      return fmt::format("number, {} to {}", row.min, row.max);
     case Type::seconds:
       return "seconds";
     case Type::text:
@@ -156,7 +156,7 @@ void append_table(std::string_view block, std::string& out) {
   out += "\n| Key | Value | Default | Meaning |\n|---|---|---|---|\n";
   for (const Row& row : schema()) {
     if (row.parent() != block) continue;
-    out += std::format("| {} | {} | {} | {} |\n", code(row.key()), cell(describe_type(row)),
+    out += fmt::format("| {} | {} | {} | {} |\n", code(row.key()), cell(describe_type(row)),
                        cell(describe_default(row)), cell(row.help));
   }
 }
@@ -174,14 +174,14 @@ std::string render_reference() {
   append_table("", out);
   for (const Row& row : schema()) {
     if (row.type != Type::section && row.type != Type::sections) continue;
-    out += std::format("\n## {}\n\n{}\n", code(row.path), row.help);
+    out += fmt::format("\n## {}\n\n{}\n", code(row.path), row.help);
     append_table(row.path, out);
   }
   out +=
       "\n## Keys that are ignored\n\n"
       "Files written for other versions of the schema may have these keys. This version warns, "
       "and ignores\nthem with everything in them.\n\n";
-  for (const std::string_view path : ignored_keys()) out += std::format("- {}\n", code(path));
+  for (const std::string_view path : ignored_keys()) out += fmt::format("- {}\n", code(path));
   return out;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "config/section.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
-#include <format>
 
 #include "base/assert.h"
 #include "config/text_values.h"
@@ -13,7 +14,7 @@ namespace titanium::config {
 namespace {
 
 std::string join(std::string_view parent, std::string_view key) {
-  return parent.empty() ? std::string(key) : std::format("{}.{}", parent, key);
+  return parent.empty() ? std::string(key) : fmt::format("{}.{}", parent, key);
 }
 
 // The keys a block may have, for suggestions.
@@ -77,8 +78,8 @@ void Section::check_keys() const {
 void Section::report_unknown(const Member& member) const {
   const std::string_view meant = nearest(member.key, known_keys(schema_path_));
   context_->report.warning(member.position, path_,
-                           std::format("unknown key {} is ignored", in_quotes(member.key)),
-                           meant.empty() ? "" : std::format("did you mean '{}'?", meant));
+                           fmt::format("unknown key {} is ignored", in_quotes(member.key)),
+                           meant.empty() ? "" : fmt::format("did you mean '{}'?", meant));
 }
 
 const Row& Section::row_of(std::string_view key) const {
@@ -132,7 +133,7 @@ void Section::warning(std::string_view key, std::string message, std::string hin
 }
 
 void Section::wrong_kind(const Row& row, Position position, const std::string& path) const {
-  context_->report.error(position, path, std::format("must be {}", type_name(row.type)));
+  context_->report.error(position, path, fmt::format("must be {}", type_name(row.type)));
 }
 
 const std::string* Section::scalar(const Row& row, const Value& value, Position position,
@@ -161,8 +162,8 @@ std::optional<std::size_t> Section::word(const Row& row, const Value& value, Pos
   if (match != row.words.end()) return static_cast<std::size_t>(match - row.words.begin());
   const std::string_view meant = nearest(*raw, row.words);
   context_->report.error(position, path,
-                         std::format("{} is not one of: {}", in_quotes(*raw), listed(row.words)),
-                         meant.empty() ? "" : std::format("did you mean '{}'?", meant));
+                         fmt::format("{} is not one of: {}", in_quotes(*raw), listed(row.words)),
+                         meant.empty() ? "" : fmt::format("did you mean '{}'?", meant));
   return std::nullopt;
 }
 
@@ -248,7 +249,7 @@ std::vector<std::size_t> Section::read_words(std::string_view key) const {
   }
   for (std::size_t i = 0; i < member->value.items.size(); ++i) {
     const Value& item = member->value.items[i];
-    if (const auto index = word(row, item, item.position, std::format("{}[{}]", path, i))) {
+    if (const auto index = word(row, item, item.position, fmt::format("{}[{}]", path, i))) {
       indices.push_back(*index);
     }
   }
@@ -267,10 +268,10 @@ void Section::read(std::string_view key, std::vector<std::string>& out) const {
   for (std::size_t i = 0; i < member->value.items.size(); ++i) {
     const Value& item = member->value.items[i];
     if (item.kind != Value::Kind::scalar) {
-      context_->report.error(item.position, std::format("{}[{}]", path, i), "must be a text");
+      context_->report.error(item.position, fmt::format("{}[{}]", path, i), "must be a text");
       continue;
     }
-    if (auto value = text(row, item, item.position, std::format("{}[{}]", path, i))) {
+    if (auto value = text(row, item, item.position, fmt::format("{}[{}]", path, i))) {
       out.push_back(*std::move(value));
     }
   }
@@ -289,18 +290,18 @@ void Section::read(std::string_view key, Pairs& out) const {
     // The name is not part of the path: it may hold anything.
     if (row.type == Type::header_pairs && !http::is_token(pair.key)) {
       context_->report.error(pair.position, path,
-                             std::format("{} is not a field name", in_quotes(pair.key)));
+                             fmt::format("{} is not a field name", in_quotes(pair.key)));
       continue;
     }
     if (pair.value.kind != Value::Kind::scalar) {
       context_->report.error(pair.position, path,
-                             std::format("the value of {} must be a text", in_quotes(pair.key)));
+                             fmt::format("the value of {} must be a text", in_quotes(pair.key)));
       continue;
     }
     if (row.type == Type::header_pairs && !http::is_field_value(pair.value.text)) {
       context_->report.error(
           pair.position, path,
-          std::format("the value of {} cannot occur in a field", in_quotes(pair.key)));
+          fmt::format("the value of {} cannot occur in a field", in_quotes(pair.key)));
       continue;
     }
     out.emplace_back(pair.key, pair.value.text);
@@ -330,7 +331,7 @@ std::vector<Section> Section::children(std::string_view key) const {
   }
   for (std::size_t i = 0; i < member->value.items.size(); ++i) {
     const Value& item = member->value.items[i];
-    const std::string item_path = std::format("{}[{}]", path, i);
+    const std::string item_path = fmt::format("{}[{}]", path, i);
     const bool is_map = item.kind == Value::Kind::map;
     if (!is_map) context_->report.error(item.position, item_path, "must be a block of keys");
     sections.push_back(

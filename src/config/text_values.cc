@@ -2,11 +2,11 @@
 #include "config/text_values.h"
 
 #include <arpa/inet.h>
+#include <fmt/core.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <charconv>
-#include <format>
 #include <optional>
 #include <system_error>
 
@@ -51,17 +51,17 @@ std::optional<std::string> parse_ip(std::string_view text) {
 Checked check_host(std::string_view text) {
   if (auto ip = parse_ip(text)) return *std::move(ip);
   if (text.contains("://")) {
-    return bad(std::format("{} is a URL, not a host", in_quotes(text)),
+    return bad(fmt::format("{} is a URL, not a host", in_quotes(text)),
                "write the name only; port and TLS have keys of their own");
   }
   const auto authority = http::parse_authority(text);
-  if (!authority) return bad(std::format("{} is not a valid host", in_quotes(text)));
+  if (!authority) return bad(fmt::format("{} is not a valid host", in_quotes(text)));
   if (authority->port || text.ends_with(':')) {
-    return bad(std::format("{} has a port", in_quotes(text)), "write the host without it");
+    return bad(fmt::format("{} has a port", in_quotes(text)), "write the host without it");
   }
   // Digits and dots only would be an IPv4 address, and it is not a valid one.
   if (text.find_first_not_of("0123456789.") == std::string_view::npos) {
-    return bad(std::format("{} is not a valid IP address", in_quotes(text)));
+    return bad(fmt::format("{} is not a valid IP address", in_quotes(text)));
   }
   return lower_case(text);
 }
@@ -71,7 +71,7 @@ Checked check_host_pattern(std::string_view text) {
   const bool is_wildcard = text.starts_with("*.");
   const std::string_view name = is_wildcard ? text.substr(2) : text;
   if (name.contains('*')) {
-    return bad(std::format("{} has a '*' that is not its first label", in_quotes(text)),
+    return bad(fmt::format("{} has a '*' that is not its first label", in_quotes(text)),
                "a wildcard is written '*.example.com'");
   }
   Checked host = check_host(name);
@@ -83,7 +83,7 @@ Checked check_bind_address(std::string_view text) {
   if (text == "*") return "0.0.0.0";
   if (http::equals_ignore_case(text, "localhost")) return "127.0.0.1";
   if (auto ip = parse_ip(text)) return *std::move(ip);
-  return bad(std::format("{} is not an IP address", in_quotes(text)),
+  return bad(fmt::format("{} is not an IP address", in_quotes(text)),
              "write the address of an interface, or '*' for all");
 }
 
@@ -98,31 +98,31 @@ Checked check_endpoint(std::string_view text) {
   }
   const auto ip = parse_ip(host);
   if (!ip || (ip->contains(':') && port != kDnsPort && !host.starts_with('['))) {
-    return bad(std::format("{} is not an IP address with or without a port", in_quotes(text)));
+    return bad(fmt::format("{} is not an IP address with or without a port", in_quotes(text)));
   }
   if (const auto number = parse_integer(port, 1, 65535); !number)
     return bad(number.error().message);
-  return ip->contains(':') ? std::format("[{}]:{}", *ip, port) : std::format("{}:{}", *ip, port);
+  return ip->contains(':') ? fmt::format("[{}]:{}", *ip, port) : fmt::format("{}:{}", *ip, port);
 }
 
 Checked check_path(std::string_view text) {
   if (!text.starts_with('/'))
-    return bad(std::format("{} does not start with '/'", in_quotes(text)));
+    return bad(fmt::format("{} does not start with '/'", in_quotes(text)));
   if (text.contains('?')) {
-    return bad(std::format("{} has a query", in_quotes(text)), "use the key 'query' for it");
+    return bad(fmt::format("{} has a query", in_quotes(text)), "use the key 'query' for it");
   }
   return std::string(text);
 }
 
 Checked check_method(std::string_view text) {
-  if (!http::is_token(text)) return bad(std::format("{} is not a method", in_quotes(text)));
+  if (!http::is_token(text)) return bad(fmt::format("{} is not a method", in_quotes(text)));
   if (std::ranges::any_of(text, [](char c) { return c >= 'a' && c <= 'z'; })) {
     std::string upper(text);
     std::ranges::transform(upper, upper.begin(), [](char c) {
       return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
     });
-    return bad(std::format("{} has small letters, and methods are case-sensitive", in_quotes(text)),
-               std::format("write '{}'", upper));
+    return bad(fmt::format("{} has small letters, and methods are case-sensitive", in_quotes(text)),
+               fmt::format("write '{}'", upper));
   }
   return std::string(text);
 }
@@ -141,10 +141,10 @@ Checked check_input_file(std::string_view text, const std::filesystem::path& bas
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {
-    return bad(std::format("the file {} does not exist", file_name(path)));
+    return bad(fmt::format("the file {} does not exist", file_name(path)));
   }
   if (std::filesystem::is_directory(status)) {
-    return bad(std::format("{} is a folder, not a file", file_name(path)));
+    return bad(fmt::format("{} is a folder, not a file", file_name(path)));
   }
   return path.native();
 }
@@ -153,10 +153,10 @@ Checked check_output_file(std::string_view text, const std::filesystem::path& ba
   const auto path = resolve(text, base_folder);
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
-    return bad(std::format("{} is a folder, not a file", file_name(path)));
+    return bad(fmt::format("{} is a folder, not a file", file_name(path)));
   }
   if (!std::filesystem::is_directory(path.parent_path(), error)) {
-    return bad(std::format("the folder {} does not exist", file_name(path.parent_path())));
+    return bad(fmt::format("the folder {} does not exist", file_name(path.parent_path())));
   }
   return path.native();
 }
@@ -168,14 +168,14 @@ std::expected<Number, TextProblem> parse_in_range(std::string_view text, std::in
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_whole_text = end == text.data() + text.size() && !text.empty();
   if (is_whole_text && error == std::errc::result_out_of_range) {
-    return bad(std::format("{} is out of range ({} to {})", text.substr(0, 40), min, max));
+    return bad(fmt::format("{} is out of range ({} to {})", text.substr(0, 40), min, max));
   }
   if (!is_whole_text || error != std::errc{}) {
-    return bad(std::format("{} is not {}", in_quotes(text), what));
+    return bad(fmt::format("{} is not {}", in_quotes(text), what));
   }
   // Written so that "nan" fails, too.
   if (!(value >= static_cast<Number>(min) && value <= static_cast<Number>(max))) {
-    return bad(std::format("{} is out of range ({} to {})", text.substr(0, 40), min, max));
+    return bad(fmt::format("{} is out of range ({} to {})", text.substr(0, 40), min, max));
   }
   return value;
 }
@@ -191,7 +191,7 @@ std::expected<std::string, TextProblem> check_text(Type type, std::string_view t
   switch (type) {
     case Type::token:
       if (!text.empty() && !http::is_token(text)) {
-        return bad(std::format("{} is not a token", in_quotes(text)),
+        return bad(fmt::format("{} is not a token", in_quotes(text)),
                    "letters, digits and !#$%&'*+-.^_`|~ are allowed");
       }
       return std::string(text);
@@ -225,7 +225,7 @@ std::expected<bool, TextProblem> parse_boolean(std::string_view text) {
   for (const std::string_view word : {"false", "no", "off"}) {
     if (http::equals_ignore_case(text, word)) return false;
   }
-  return bad(std::format("{} is not true or false", in_quotes(text)));
+  return bad(fmt::format("{} is not true or false", in_quotes(text)));
 }
 
 std::expected<std::int64_t, TextProblem> parse_integer(std::string_view text, std::int64_t min,

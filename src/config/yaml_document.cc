@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // The only file that knows yaml-cpp.
+#include <fmt/core.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <exception>
-#include <format>
 #include <unordered_map>
 #include <utility>
 
@@ -74,7 +74,7 @@ class Builder {
         continue;
       }
       if (const auto [first, is_new] = lines.try_emplace(key, position.line); !is_new) {
-        add_problem(position, std::format("the key {} is given twice, first in line {}",
+        add_problem(position, fmt::format("the key {} is given twice, first in line {}",
                                           in_quotes(key), first->second));
         continue;
       }
@@ -122,7 +122,7 @@ Diagnostic syntax_problem(Position position, std::string_view message) {
           .file = {},
           .position = position,
           .path = {},
-          .message = std::format("not valid YAML: {}", message),
+          .message = fmt::format("not valid YAML: {}", message),
           .hint = {}};
 }
 

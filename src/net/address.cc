@@ -2,10 +2,10 @@
 #include "net/address.h"
 
 #include <arpa/inet.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cstring>
-#include <format>
 
 namespace titanium::net {
 namespace {
@@ -95,8 +95,8 @@ std::string SocketAddress::ip() const {
 std::string SocketAddress::to_string() const {
   if (empty()) return {};
   const std::string address = ip();
-  return address.contains(':') ? std::format("[{}]:{}", address, port())
-                               : std::format("{}:{}", address, port());
+  return address.contains(':') ? fmt::format("[{}]:{}", address, port())
+                               : fmt::format("{}:{}", address, port());
 }
 
 bool SocketAddress::operator==(const SocketAddress& other) const noexcept {

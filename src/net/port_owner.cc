@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "net/port_owner.h"
 
+#include <fmt/core.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <format>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -76,7 +76,7 @@ std::vector<std::string> listening_links(const SocketAddress& address) {
         timeout >> inode;
     const auto at = parse_proc_address(local, address.is_ipv6());
     if (state == "0A" && at && collide(*at, address)) {  // TCP_LISTEN
-      links.push_back(std::format("socket:[{}]", inode));
+      links.push_back(fmt::format("socket:[{}]", inode));
     }
   }
   return links;
@@ -112,7 +112,7 @@ std::string owner_of_listening_port(const SocketAddress& address) {
     std::string name;
     std::ifstream comm(process / "comm");
     std::getline(comm, name);
-    owner = std::format("{} (pid {})", name, *pid);
+    owner = fmt::format("{} (pid {})", name, *pid);
     return true;
   });
   return owner;

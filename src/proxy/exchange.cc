@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "proxy/exchange.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <format>
 #include <span>
 
 #include "base/assert.h"
@@ -110,9 +111,10 @@ void Exchange::reject(ClientStream& client, const ClientInfo& info, const Error&
 
 Result<> Exchange::check_request() const {
   if (request_.method == http::Method::connect) {
-    return std::unexpected(Error{.code = Code::unsupported,
-                                 .side = Side::client,
-                                 .what = "CONNECT is for forward proxies; this is a reverse proxy"});
+    return std::unexpected(
+        Error{.code = Code::unsupported,
+              .side = Side::client,
+              .what = "CONNECT is for forward proxies; this is a reverse proxy"});
   }
   const auto& limit = worker_.options().limits.request_body_bytes;
   if (limit && request_.body.kind == http::BodyKind::sized && request_.body.bytes > *limit) {
@@ -396,8 +398,8 @@ net::Duration Exchange::idle_timeout() const {
 void Exchange::arm() {
   net::Duration after = wait_ == Wait::nothing ? net::Duration::zero() : idle_timeout();
   if (hard_deadline_ && !tunnel_) {
-    const auto left = std::chrono::duration_cast<net::Duration>(*hard_deadline_ -
-                                                                worker_.loop().now());
+    const auto left =
+        std::chrono::duration_cast<net::Duration>(*hard_deadline_ - worker_.loop().now());
     const auto at_least = std::max(left, net::Duration(1));
     after = after == net::Duration::zero() ? at_least : std::min(after, at_least);
   }
@@ -437,7 +439,7 @@ void Exchange::report(const Error* error) {
   std::string_view where;
   if (endpoint_ != nullptr) {
     const auto end =
-        std::format_to_n(origin, sizeof origin, "{}:{}", endpoint_->host, endpoint_->port).out;
+        fmt::format_to_n(origin, sizeof origin, "{}:{}", endpoint_->host, endpoint_->port).out;
     where = {origin, static_cast<std::size_t>(end - origin)};
   }
   worker_.options().observer->on_exchange_finished(

@@ -52,8 +52,7 @@ void add_joined(TextMaker& text, const http::FieldList& fields, http::KnownField
 }  // namespace
 
 ForwardingRules::ForwardingRules(const Forwarding& options)
-    : options_(options),
-      name_(options.via_pseudonym.empty() ? "titanium" : options.via_pseudonym) {
+    : options_(options), name_(options.via_pseudonym.empty() ? "titanium" : options.via_pseudonym) {
   if (options.via_pseudonym.empty()) return;
   for (std::size_t i = 0; i < std::size(kViaVersions); ++i) {
     via_lines_[i] =
@@ -86,8 +85,8 @@ Result<> ForwardingRules::check_loop(const http::RequestHead& head) const {
 
 void ForwardingRules::add_via(http::FieldList& fields, http::Version received) const {
   if (options_.via_pseudonym.empty()) return;
-  fields.add(made_field(via_lines_[std::to_underlying(received)], kViaName.size(),
-                        http::KnownField::via));
+  fields.add(
+      made_field(via_lines_[std::to_underlying(received)], kViaName.size(), http::KnownField::via));
 }
 
 void ForwardingRules::add_x_forwarded(http::RequestHead& head, std::string_view client_ip,
@@ -100,19 +99,24 @@ void ForwardingRules::add_x_forwarded(http::RequestHead& head, std::string_view 
     addresses = text.add(client_ip).finish();
   }
   head.fields.drop(x_forwarded_for);
-  head.fields.add({.name = "X-Forwarded-For", .value = addresses, .line = {},
-                   .known = x_forwarded_for});
-  // Set by the first proxy that is trusted; a later one would overwrite what the client really used.
+  head.fields.add(
+      {.name = "X-Forwarded-For", .value = addresses, .line = {}, .known = x_forwarded_for});
+  // Set by the first proxy that is trusted; a later one would overwrite what the client really
+  // used.
   if (!options_.trust_incoming || head.fields.find(x_forwarded_proto) == nullptr) {
     head.fields.drop(x_forwarded_proto);
-    head.fields.add({.name = "X-Forwarded-Proto", .value = head.scheme, .line = {},
+    head.fields.add({.name = "X-Forwarded-Proto",
+                     .value = head.scheme,
+                     .line = {},
                      .known = x_forwarded_proto});
   }
   if (head.authority.empty()) {
     if (!options_.trust_incoming) head.fields.drop(x_forwarded_host);
   } else if (!options_.trust_incoming || head.fields.find(x_forwarded_host) == nullptr) {
     head.fields.drop(x_forwarded_host);
-    head.fields.add({.name = "X-Forwarded-Host", .value = head.authority, .line = {},
+    head.fields.add({.name = "X-Forwarded-Host",
+                     .value = head.authority,
+                     .line = {},
                      .known = x_forwarded_host});
   }
 }
@@ -128,8 +132,8 @@ void ForwardingRules::add_forwarded(http::RequestHead& head, std::string_view cl
   text.add(";proto=").add(head.scheme);
   if (!head.authority.empty()) text.add(";host=\"").add(head.authority).add("\"");
   head.fields.drop(KnownField::forwarded);
-  head.fields.add({.name = "Forwarded", .value = text.finish(), .line = {},
-                   .known = KnownField::forwarded});
+  head.fields.add(
+      {.name = "Forwarded", .value = text.finish(), .line = {}, .known = KnownField::forwarded});
 }
 
 void ForwardingRules::prepare_request(http::RequestHead& head, std::string_view client_ip,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "proxy/generated_answer.h"
 
+#include <fmt/core.h>
 #include <netinet/in.h>
 
 #include <cerrno>
-#include <format>
 #include <iterator>
 
 namespace titanium::proxy {
@@ -72,13 +72,13 @@ void make_answer(const Error& error, std::string_view proxy_name, std::string_vi
 
   texts.body.clear();
   auto body = std::back_inserter(texts.body);
-  std::format_to(body, "{} {}\n{}", status, reason, error.what);
-  if (!where.empty()) std::format_to(body, " (origin {})", where);
+  fmt::format_to(body, "{} {}\n{}", status, reason, error.what);
+  if (!where.empty()) fmt::format_to(body, " (origin {})", where);
   texts.body += '\n';
 
   texts.proxy_status.clear();
   // `what` is a literal of ours or of a library: it has neither quotes nor backslashes.
-  std::format_to(std::back_inserter(texts.proxy_status), "{}; error={}; details=\"{}\"", proxy_name,
+  fmt::format_to(std::back_inserter(texts.proxy_status), "{}; error={}; details=\"{}\"", proxy_name,
                  proxy_status_type(error), error.what);
 
   head.clear();

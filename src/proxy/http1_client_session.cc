@@ -13,15 +13,16 @@ namespace {
 
 constexpr Error kHeadTimeout{.code = Code::timed_out,
                              .side = Side::client,
-                             .what = "the request head did not arrive in time "
-                                     "(timeouts.clientHeaderTimeoutSeconds)"};
+                             .what =
+                                 "the request head did not arrive in time "
+                                 "(timeouts.clientHeaderTimeoutSeconds)"};
 constexpr Error kBodyTimeout{.code = Code::timed_out,
                              .side = Side::client,
-                             .what = "the request body stopped arriving "
-                                     "(timeouts.connectionTimeOutSeconds)"};
-constexpr Error kReaderStalled{.code = Code::timed_out,
-                               .side = Side::client,
-                               .what = "the client stopped reading"};
+                             .what =
+                                 "the request body stopped arriving "
+                                 "(timeouts.connectionTimeOutSeconds)"};
+constexpr Error kReaderStalled{
+    .code = Code::timed_out, .side = Side::client, .what = "the client stopped reading"};
 constexpr Error kBodyIncomplete{.code = Code::closed,
                                 .side = Side::client,
                                 .what = "the connection ended in the middle of the request body"};
@@ -85,13 +86,13 @@ void Http1ClientSession::send_head(const http::ResponseHead& head) {
       !request_done_ && exchange_->request().expects_continue && !continue_sent_;
   const bool old_client = version_ == http::Version::http10;
   keep_alive_ = request_info_.persistent && !draining_ && !linger_ && !body_uncertain &&
-                (!input_ended_ || !input_.empty()) && !(old_client && head.body.kind == http::BodyKind::streamed);
+                (!input_ended_ || !input_.empty()) &&
+                !(old_client && head.body.kind == http::BodyKind::streamed);
   auto after = http1::AfterResponse::close;
   if (head.body.kind == http::BodyKind::tunnel) {
     after = http1::AfterResponse::keep_alive;
   } else if (keep_alive_) {
-    after = old_client ? http1::AfterResponse::keep_alive_http10
-                       : http1::AfterResponse::keep_alive;
+    after = old_client ? http1::AfterResponse::keep_alive_http10 : http1::AfterResponse::keep_alive;
   }
   response_framing_ = http1::write_response_head(output_, head, version_, after);
   schedule();

@@ -15,9 +15,10 @@ namespace {
 constexpr Error kClosedEarly{.code = Code::closed,
                              .side = Side::origin,
                              .what = "the origin closed the connection before it answered"};
-constexpr Error kIncomplete{.code = Code::closed,
-                            .side = Side::origin,
-                            .what = "the origin closed the connection in the middle of its response"};
+constexpr Error kIncomplete{
+    .code = Code::closed,
+    .side = Side::origin,
+    .what = "the origin closed the connection in the middle of its response"};
 constexpr Error kWriteStalled{.code = Code::timed_out,
                               .side = Side::origin,
                               .what = "the origin stopped reading the request"};

@@ -90,7 +90,7 @@ class Http1OriginConnection final : public OriginStream,
   http1::Framing request_framing_ = http1::Framing::none;
   http::Method method_ = http::Method::get;
   bool request_ended_ = false;
-  bool response_seen_ = false;   // At least one byte of a response came.
+  bool response_seen_ = false;  // At least one byte of a response came.
   bool reused_ = false;
   bool paused_ = false;
   bool input_pending_ = false;

@@ -25,24 +25,24 @@ namespace titanium::proxy {
 
 // Zero means: no such time-out.
 struct Timeouts {
-  net::Duration idle{60'000};             // Keep-alive on both legs; reads and writes that stall.
-  net::Duration connect{20'000};          // Name look-up, TCP and TLS to an origin.
+  net::Duration idle{60'000};              // Keep-alive on both legs; reads and writes that stall.
+  net::Duration connect{20'000};           // Name look-up, TCP and TLS to an origin.
   net::Duration client_handshake{10'000};  // TLS of a client.
-  net::Duration client_header{30'000};    // First byte of a request head to its last.
-  net::Duration response_header{0};       // Request sent to response head; 504.
-  net::Duration idle_read{0};             // Between reads from the origin; 0: `idle` counts.
-  net::Duration idle_write{0};            // Between writes to the origin; 0: `idle` counts.
-  net::Duration request{0};               // The whole exchange.
-  net::Duration tunnel_idle{3'600'000};   // Upgraded connections and event streams.
-  net::Duration drain{10'000};            // From the stop signal to the hard stop.
+  net::Duration client_header{30'000};     // First byte of a request head to its last.
+  net::Duration response_header{0};        // Request sent to response head; 504.
+  net::Duration idle_read{0};              // Between reads from the origin; 0: `idle` counts.
+  net::Duration idle_write{0};             // Between writes to the origin; 0: `idle` counts.
+  net::Duration request{0};                // The whole exchange.
+  net::Duration tunnel_idle{3'600'000};    // Upgraded connections and event streams.
+  net::Duration drain{10'000};             // From the stop signal to the hard stop.
 };
 
 struct Limits {
   http1::HeadLimits head;
   http1::BodyLimits body;
-  std::uint32_t interim_responses = 20;                 // 1xx per request.
-  std::optional<std::uint64_t> request_body_bytes;      // Over it: 413.
-  std::optional<std::uint64_t> concurrent_clients;      // All listeners together; over it: 503.
+  std::uint32_t interim_responses = 20;             // 1xx per request.
+  std::optional<std::uint64_t> request_body_bytes;  // Over it: 413.
+  std::optional<std::uint64_t> concurrent_clients;  // All listeners together; over it: 503.
 };
 
 struct Pooling {

@@ -18,8 +18,9 @@ class Worker;
 
 // The connections of one worker to one origin endpoint.
 //
-// The idle ones are reused last in, first out: under falling load the oldest stay unused and expire,
-// and the one used last is the one least likely to have been closed by the origin meanwhile.
+// The idle ones are reused last in, first out: under falling load the oldest stay unused and
+// expire, and the one used last is the one least likely to have been closed by the origin
+// meanwhile.
 class OriginPool {
  public:
   enum class Wanted : std::uint8_t {

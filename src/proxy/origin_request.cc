@@ -16,12 +16,11 @@ OriginRequest::OriginRequest(OriginPool& pool, Exchange& exchange)
   const auto& options = worker.options();
   const OriginEndpoint& endpoint = pool.endpoint();
   deadline_.arm(options.timeouts.connect);
-  attempt_ = worker.connector().connect(
-      endpoint.host, endpoint.port,
-      {.timeout = options.timeouts.connect,
-       .socket = {.no_delay = options.pooling.no_delay,
-                  .keep_alive = options.pooling.tcp_keep_alive}},
-      *this);
+  attempt_ = worker.connector().connect(endpoint.host, endpoint.port,
+                                        {.timeout = options.timeouts.connect,
+                                         .socket = {.no_delay = options.pooling.no_delay,
+                                                    .keep_alive = options.pooling.tcp_keep_alive}},
+                                        *this);
 }
 
 OriginRequest::~OriginRequest() = default;

@@ -24,7 +24,7 @@ struct OriginEndpoint {
   std::string host;       // Name or IP literal.
   std::uint16_t port = 80;
   std::shared_ptr<const tls::ClientContext> tls;  // Null: clear.
-  std::string server_name;  // For SNI and verification; empty: `host`.
+  std::string server_name;                        // For SNI and verification; empty: `host`.
   // Sent as Host instead of what the client asked for; empty: the client's.
   std::string authority_override;
   std::optional<std::uint32_t> idle_connections;  // Instead of Pooling::idle_connections.
@@ -34,8 +34,8 @@ struct OriginEndpoint {
 class OriginGroup {
  public:
   // The endpoint to try next, none of `tried`; nullptr if there is none left.
-  [[nodiscard]] virtual const OriginEndpoint* pick(
-      std::span<const OriginEndpoint* const> tried, net::TimePoint now) = 0;
+  [[nodiscard]] virtual const OriginEndpoint* pick(std::span<const OriginEndpoint* const> tried,
+                                                   net::TimePoint now) = 0;
   // An exchange was given to the endpoint, and has ended; `failed` means that no connection could
   // be had, or that it broke before a response.
   virtual void started(const OriginEndpoint& endpoint) = 0;
@@ -52,7 +52,7 @@ struct RouteSettings {
 };
 
 struct RouteDecision {
-  OriginGroup* group = nullptr;  // Null: no route matches, 404.
+  OriginGroup* group = nullptr;             // Null: no route matches, 404.
   const RouteSettings* settings = nullptr;  // Null: the server's.
 };
 

@@ -52,8 +52,7 @@ struct Server::Impl {
 namespace {
 
 std::string cannot_listen(const net::SocketAddress& address, const Error& error) {
-  std::string text = "cannot listen on " + address.to_string() + ": " +
-                     std::strerror(error.native);
+  std::string text = "cannot listen on " + address.to_string() + ": " + std::strerror(error.native);
   if (error.native == EADDRINUSE) {
     const std::string owner = net::owner_of_listening_port(address);
     if (!owner.empty()) text += "; the port is taken by " + owner;
@@ -71,11 +70,11 @@ std::expected<std::vector<std::vector<net::FileDescriptor>>, StartError> open_li
   for (const ListenerOptions& listener : options.listeners) {
     net::SocketAddress address = listener.address;
     for (unsigned worker = 0; worker < workers; ++worker) {
-      auto socket = net::listen_tcp(
-          address, {.backlog = options.listen_backlog,
-                    .reuse_port = true,
-                    .accepted = {.no_delay = options.pooling.no_delay,
-                                 .keep_alive = options.pooling.tcp_keep_alive}});
+      auto socket =
+          net::listen_tcp(address, {.backlog = options.listen_backlog,
+                                    .reuse_port = true,
+                                    .accepted = {.no_delay = options.pooling.no_delay,
+                                                 .keep_alive = options.pooling.tcp_keep_alive}});
       if (!socket) return std::unexpected(StartError{cannot_listen(address, socket.error())});
       // The first socket settles which port 0 means.
       if (worker == 0) address = net::local_address_of(socket->get());

@@ -16,8 +16,8 @@
 
 namespace titanium::proxy {
 
-// A sender stops its source when more than kBacklogHigh bytes wait in front of it, and lets it go on
-// below kBacklogLow. Together with one read they bound what an exchange buffers per direction.
+// A sender stops its source when more than kBacklogHigh bytes wait in front of it, and lets it go
+// on below kBacklogLow. Together with one read they bound what an exchange buffers per direction.
 inline constexpr std::size_t kBacklogHigh = 128 * 1024;
 inline constexpr std::size_t kBacklogLow = 32 * 1024;
 

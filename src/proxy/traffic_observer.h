@@ -16,15 +16,15 @@ struct ExchangeFinished {
   std::string_view client_ip;
   std::string_view method;
   std::string_view scheme;
-  std::string_view host;             // Authority as the client sent it.
-  std::string_view path;             // Path and query.
-  std::uint16_t status = 0;          // 0: no response reached the client.
+  std::string_view host;     // Authority as the client sent it.
+  std::string_view path;     // Path and query.
+  std::uint16_t status = 0;  // 0: no response reached the client.
   std::uint64_t request_body_bytes = 0;
   std::uint64_t response_body_bytes = 0;
-  std::string_view origin;           // "host:port"; empty: no origin was asked.
-  bool origin_reused = false;        // The origin connection had served another exchange before.
-  unsigned attempts = 0;             // Origins or connections tried.
-  const Error* error = nullptr;      // Null: the exchange ended as it should.
+  std::string_view origin;       // "host:port"; empty: no origin was asked.
+  bool origin_reused = false;    // The origin connection had served another exchange before.
+  unsigned attempts = 0;         // Origins or connections tried.
+  const Error* error = nullptr;  // Null: the exchange ended as it should.
 };
 
 // What the proxy tells the outside. Declared here, implemented above (access log, inspector).

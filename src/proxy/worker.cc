@@ -48,8 +48,8 @@ class Worker::Acceptor final : private net::AcceptHandler {
                          (options.concurrent_clients && here > *options.concurrent_clients);
     if (refused) return refuse(std::move(transport), options);
     if (options.tls == nullptr) return worker_.start_session(std::move(transport), index_);
-    worker_.add(std::make_unique<ClientHandshake>(worker_, std::move(transport), options.tls,
-                                                  index_));
+    worker_.add(
+        std::make_unique<ClientHandshake>(worker_, std::move(transport), options.tls, index_));
   }
 
   void refuse(std::unique_ptr<net::Transport> transport, const ListenerOptions& options) {
@@ -153,8 +153,7 @@ void Worker::start_session(std::unique_ptr<net::Transport> transport, std::size_
   ClientInfo info{.router = routers_[listener].get(),
                   .ip = transport->peer_address().ip(),
                   .encrypted = transport->is_encrypted()};
-  auto session = std::make_unique<Http1ClientSession>(*this, std::move(transport),
-                                                      std::move(info));
+  auto session = std::make_unique<Http1ClientSession>(*this, std::move(transport), std::move(info));
   session->listener = listener;
   Http1ClientSession& started = *session;
   add(std::move(session));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "route/path_template.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <format>
 #include <optional>
 #include <utility>
 
@@ -75,7 +76,7 @@ std::expected<PathTemplate, std::string> PathTemplate::parse(std::string_view te
       auto normalized = normalized_segment(*segment);
       if (!normalized) {
         return std::unexpected(
-            std::format("'{}' cannot be a segment of a template", segment->substr(0, 60)));
+            fmt::format("'{}' cannot be a segment of a template", segment->substr(0, 60)));
       }
       result.segments_.push_back({.text = *std::move(normalized), .is_hole = false});
       ++result.text_segments_;
@@ -83,11 +84,11 @@ std::expected<PathTemplate, std::string> PathTemplate::parse(std::string_view te
     }
     const auto hole = parse_hole(*segment);
     if (!hole) {
-      return std::unexpected(std::format(
+      return std::unexpected(fmt::format(
           "'{}' is neither text nor one hole, {{name}} or {{name**}}", segment->substr(0, 60)));
     }
     if (std::ranges::contains(names, hole->name)) {
-      return std::unexpected(std::format("the name '{}' is used twice", hole->name.substr(0, 60)));
+      return std::unexpected(fmt::format("the name '{}' is used twice", hole->name.substr(0, 60)));
     }
     names.push_back(hole->name);
     if (hole->takes_rest) {

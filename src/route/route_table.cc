@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "route/route_table.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <format>
 #include <functional>
 #include <limits>
 #include <span>
@@ -57,11 +58,11 @@ std::expected<Entry, std::string> make_entry(const RouteOptions& route, std::siz
       .route = index, .host_kind = HostKind::any, .host = {}, .path = {}, .path_template = {}};
   if (route.path.empty()) return entry;
   if (!route.path.starts_with('/')) {
-    return std::unexpected(std::format("route '{}': the path does not start with '/'", route.id));
+    return std::unexpected(fmt::format("route '{}': the path does not start with '/'", route.id));
   }
   if (route.path_kind == PathKind::template_) {
     auto parsed = PathTemplate::parse(route.path);
-    if (!parsed) return std::unexpected(std::format("route '{}': {}", route.id, parsed.error()));
+    if (!parsed) return std::unexpected(fmt::format("route '{}': {}", route.id, parsed.error()));
     entry.path_template = *std::move(parsed);
   } else {
     http::normalize_path(route.path, entry.path);
@@ -182,7 +183,7 @@ std::expected<RouteTable, std::string> RouteTable::build(std::vector<RouteOption
       copy.host_kind = host.starts_with("*.") ? HostKind::wildcard : HostKind::full;
       assign_host(copy.host_kind == HostKind::wildcard ? host.substr(2) : host, copy.host);
       if (copy.host.empty() || copy.host.contains('*')) {
-        return std::unexpected(std::format("route '{}': '{}' is not a host", routes[i].id, host));
+        return std::unexpected(fmt::format("route '{}': '{}' is not a host", routes[i].id, host));
       }
       impl->entries.push_back(std::move(copy));
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "config/reader.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 
-#include <format>
 #include <map>
 #include <set>
 
@@ -362,7 +362,7 @@ std::string other_value(const Row& row) {
     case Type::word:
       return std::string(row.words[row.words[0] == row.default_text ? 1 : 0]);
     case Type::words:
-      return std::format("[{}]", row.words.back());
+      return fmt::format("[{}]", row.words.back());
     case Type::host:
     case Type::host_pattern:
       return "other.example";

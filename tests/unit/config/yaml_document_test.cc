@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/core.h>
 #include <gtest/gtest.h>
-
-#include <format>
 
 #include "config/document.h"
 
@@ -60,8 +59,8 @@ std::string bomb() {
   std::string text = "a0: &a0 [x]\n";
   for (int i = 1; i <= 10; ++i) {
     std::string aliases;
-    for (int j = 0; j < 10; ++j) aliases += std::format("{}*a{}", j == 0 ? "" : ", ", i - 1);
-    text += std::format("a{}: &a{} [{}]\n", i, i, aliases);
+    for (int j = 0; j < 10; ++j) aliases += fmt::format("{}*a{}", j == 0 ? "" : ", ", i - 1);
+    text += fmt::format("a{}: &a{} [{}]\n", i, i, aliases);
   }
   return text;
 }

@@ -41,6 +41,25 @@ TEST(FindControl, TakesNothingForAnEmptyRange) {
   EXPECT_EQ(find_control_portable(nullptr, nullptr), nullptr);
 }
 
+void expect_finds_token_end(Finder find) {
+  for (int c = 0; c < 256; ++c) {
+    for (std::size_t at = 0; at < 37; ++at) {
+      std::string text(37, at % 2 == 0 ? '-' : 'Z');
+      text[at] = static_cast<char>(c);
+      const test::ExactCopy copy(text);
+      const char* const begin = copy.view().data();
+      const bool is_token = is_token_byte(static_cast<char>(c));
+      ASSERT_EQ(find(begin, begin + 37) - begin, is_token ? 37 : static_cast<std::ptrdiff_t>(at))
+          << c << " at " << at;
+    }
+  }
+}
+
+TEST(FindTokenEnd, StopsAtTheFirstByteThatIsNone) { expect_finds_token_end(find_token_end); }
+TEST(FindTokenEndPortable, StopsAtTheFirstByteThatIsNone) {
+  expect_finds_token_end(find_token_end_portable);
+}
+
 TEST(HexValue, IsTheValueOfADigit) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   for (int c = 0; c < 256; ++c) {

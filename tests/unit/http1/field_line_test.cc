@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include "base/try.h"
+
 namespace titanium::http1 {
 namespace {
 
 Result<http::Field> parse(std::string_view line) {
-  return parse_field_line(line, {.begin = 0, .end = static_cast<std::uint32_t>(line.size() - 2)},
-                          Side::origin);
+  http::Field field;
+  TI_TRY(parse_field_line(line, {.begin = 0, .end = static_cast<std::uint32_t>(line.size() - 2)},
+                          Side::origin, field));
+  return field;
 }
 
 TEST(FieldLine, IsANameAColonAndAValueWithoutTheBlanksAround) {

@@ -270,7 +270,7 @@ TEST(Chunks, CarryAnySizeOfData) {
     data.append(text);
     write_chunk(out, data);
     EXPECT_TRUE(data.empty());
-    EXPECT_EQ(contents(out), std::format("{:x}\r\n{}\r\n", size, text));
+    EXPECT_EQ(contents(out), fmt::format("{:x}\r\n{}\r\n", size, text));
   }
 }
 

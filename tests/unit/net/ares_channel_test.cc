@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "net/ares_channel.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <format>
 #include <optional>
 
 #include "unit/net/dns_server.h"
@@ -68,7 +68,7 @@ TEST_F(AresChannelTest, AsksAgainOverTcpWhenTheAnswerIsTruncated) {
 
 TEST_F(AresChannelTest, TakesALimitedNumberOfAddresses) {
   DnsRecord record{.manner = DnsRecord::Manner::truncates};
-  for (int i = 1; i <= 200; ++i) record.addresses.push_back(std::format("192.0.2.{}", i));
+  for (int i = 1; i <= 200; ++i) record.addresses.push_back(fmt::format("192.0.2.{}", i));
   server.zone["many.test"] = record;
   look_up("many.test");
   EXPECT_EQ(receiver.ips().size(), Resolver::kAddresses);

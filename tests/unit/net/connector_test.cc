@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "net/connector.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
 #include <array>
-#include <format>
 #include <functional>
 #include <optional>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -6,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <format>
 
 #include "net/port_owner.h"
 #include "net/tcp.h"
@@ -91,7 +91,7 @@ TEST(ListenTcp, RefusesAPortThatAnotherProcessHasAndFindsItsOwner) {
       EXPECT_EQ(socket.error().what, "the port is taken");
     }
     const std::string owner = owner_of_listening_port(address(ip, other.port));
-    EXPECT_TRUE(owner.ends_with(std::format(" (pid {})", other.pid))) << owner;
+    EXPECT_TRUE(owner.ends_with(fmt::format(" (pid {})", other.pid))) << owner;
   }
   EXPECT_FALSE(this_process_listens_on(loopback(other.port)));
 }

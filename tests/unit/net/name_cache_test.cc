@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "net/name_cache.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
-
-#include <format>
 
 namespace titanium::net {
 namespace {
@@ -49,7 +48,7 @@ TEST(NameCache, KeepsAnswersForTheirTtlWithinBounds) {
 TEST(NameCache, DropsTheOldestWhenFull) {
   NameCache cache(100);
   for (int i = 0; i < 150; ++i) {
-    cache.put(std::format("{}.test", i), good(), seconds(60), kNow);
+    cache.put(fmt::format("{}.test", i), good(), seconds(60), kNow);
     EXPECT_LE(cache.size(), 100U);
   }
   EXPECT_EQ(cache.find("49.test", kNow), nullptr);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "net/port_owner.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <format>
 
 #include "net/tcp.h"
 #include "unit/net/support.h"
@@ -20,8 +19,8 @@ TEST(OwnerOfListeningPort, NamesTheProcessForBothFamilies) {
     if (!socket) continue;  // No IPv6 on this machine.
     const SocketAddress at = local_address_of(socket->get());
     const std::string owner = owner_of_listening_port(at);
-    EXPECT_TRUE(owner.ends_with(std::format(" (pid {})", ::getpid()))) << owner;
-    EXPECT_GT(owner.size(), std::format(" (pid {})", ::getpid()).size()) << "and has a name";
+    EXPECT_TRUE(owner.ends_with(fmt::format(" (pid {})", ::getpid()))) << owner;
+    EXPECT_GT(owner.size(), fmt::format(" (pid {})", ::getpid()).size()) << "and has a name";
     EXPECT_TRUE(this_process_listens_on(at));
   }
 }

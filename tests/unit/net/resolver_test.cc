@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "net/resolver.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <format>
 #include <functional>
 #include <optional>
 #include <thread>
@@ -129,7 +129,7 @@ TEST_F(ResolverTest, SharesOneQueryAmongAllWhoAskForAName) {
   port = 1;
   for (const Waiter& waiter : waiters) {
     ASSERT_TRUE(answered(waiter));
-    EXPECT_EQ(waiter.texts(), Ips{std::format("192.0.2.1:{}", port++)});
+    EXPECT_EQ(waiter.texts(), Ips{fmt::format("192.0.2.1:{}", port++)});
   }
   EXPECT_EQ(server.queries("a.test", DnsServer::kTypeA), 1);
 }
@@ -234,7 +234,7 @@ TEST_F(ResolverTest, LimitsTheNamesThatAreBeingLookedUp) {
   resolver.emplace(loop, options(Duration(10'000)));
   std::vector<Waiter> waiters(Resolver::kOpenNames + 1);
   for (std::size_t i = 0; i < waiters.size(); ++i) {
-    const std::string name = std::format("{}.test", i);
+    const std::string name = fmt::format("{}.test", i);
     server.zone[name] = {.manner = DnsRecord::Manner::silent};
     ask(waiters[i], name);
   }

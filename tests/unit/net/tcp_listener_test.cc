@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <format>
 #include <functional>
 #include <vector>
 
@@ -236,7 +236,7 @@ TEST_F(TcpListenerTest, PausesWhenDescriptorsRunOutSaysSoOnceAndGoesOn) {
     ASSERT_EQ(log.lines.size(), 1U);
     EXPECT_EQ(log.levels[0], LogLevel::warning);
     EXPECT_EQ(log.lines[0],
-              std::format("{}: accept paused: out of file descriptors (limit {}, raise with "
+              fmt::format("{}: accept paused: out of file descriptors (limit {}, raise with "
                           "ulimit -n)",
                           address.to_string(), none.limit));
   }

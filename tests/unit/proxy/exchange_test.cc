@@ -197,7 +197,8 @@ TEST_F(ExchangeTest, TunnelsBothWaysAfterASwitchOfProtocols) {
   client->send("GET /ws HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nearly");
   auto origin = accept_origin();
   EXPECT_THAT(receive_until(*origin, "\r\n\r\n"), HasSubstr("Upgrade: echo\r\n"));
-  origin->send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nhi");
+  origin->send(
+      "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nhi");
   EXPECT_THAT(receive_until(*client, "hi"), HasSubstr("Upgrade: echo\r\n"));
   EXPECT_EQ(receive_until(*origin, "early"), "early");
   client->send("ping");

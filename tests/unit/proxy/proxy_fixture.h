@@ -51,8 +51,8 @@ class Peer {
   }
   // Sends as much as the socket takes.
   std::size_t send_some(std::string_view text) {
-    const ssize_t sent = ::send(socket_.get(), text.data(), text.size(),
-                                MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent =
+        ::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return sent < 0 ? 0 : static_cast<std::size_t>(sent);
   }
   // Everything that has arrived since the last call; remembers the end of the stream.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // DESIGN: none per request in the steady state. Counts what a match allocates.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cstdlib>
-#include <format>
 #include <new>
 
 #include "route/route_table.h"
@@ -41,7 +41,7 @@ TEST(RouteTable, DoesNotAllocateOnceTheScratchHasGrown) {
       {.id = "header", .headers = {{"x-some-header", "some value"}}},
   };
   for (int i = 0; i < 50; ++i) {
-    routes.push_back({.id = "host", .hosts = {std::format("h{}.example", i)}});
+    routes.push_back({.id = "host", .hosts = {fmt::format("h{}.example", i)}});
   }
   const auto table = RouteTable::build(std::move(routes));
   ASSERT_TRUE(table.has_value());

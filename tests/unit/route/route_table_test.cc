@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "route/route_table.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <format>
 #include <random>
 
 namespace titanium::route {
@@ -249,14 +249,14 @@ TEST(RouteTable, FindsTheRightOneOfAThousand) {
   for (unsigned i = 0; i < 1'000; ++i) {
     RouteOptions route{.id = std::to_string(i), .order = static_cast<int>(below(3))};
     if (below(4) != 0) {
-      route.hosts.push_back(std::format("{}h{}.example", below(3) == 0 ? "*." : "", below(40)));
+      route.hosts.push_back(fmt::format("{}h{}.example", below(3) == 0 ? "*." : "", below(40)));
     }
     const unsigned kind = below(4);
     if (kind == 0) {
-      route.path = std::format("/p{}/{{id}}", below(20));
+      route.path = fmt::format("/p{}/{{id}}", below(20));
       route.path_kind = PathKind::template_;
     } else if (kind != 3) {
-      route.path = std::format("/p{}/q{}", below(20), below(5));
+      route.path = fmt::format("/p{}/q{}", below(20), below(5));
       route.path_kind = kind == 1 ? PathKind::exact : PathKind::prefix;
     }
     if (below(4) == 0) route.methods = {"POST"};
@@ -268,8 +268,8 @@ TEST(RouteTable, FindsTheRightOneOfAThousand) {
   for (const RouteOptions& route : routes) singles.push_back(build({route}));
   RouteTable::Scratch scratch;
   for (int i = 0; i < 60; ++i) {
-    const std::string path = std::format("/p{}/q{}", below(20), below(7));
-    const std::string host = std::format("{}h{}.example", below(3) == 0 ? "sub." : "", below(45));
+    const std::string path = fmt::format("/p{}/q{}", below(20), below(7));
+    const std::string host = fmt::format("{}h{}.example", below(3) == 0 ? "sub." : "", below(45));
     const auto head = request(path, host, below(2) == 0 ? "GET" : "POST");
     const Route* route = table.match(head, scratch);
     ASSERT_EQ(route == nullptr ? "-" : route->id, find_slowly(routes, singles, head))

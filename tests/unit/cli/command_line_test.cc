@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "cli/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands.h"
+#include "titanium/version.h"
+#include "unit/cli/support.h"
+
+namespace titanium::cli {
+namespace {
+
+struct Outcome {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+[[nodiscard]] Outcome titanium(const std::vector<std::string>& arguments) {
+  std::vector<const char*> argv{"titanium"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  Outcome outcome;
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  outcome.code = run_command_line(static_cast<int>(argv.size()), argv.data());
+  outcome.out = testing::internal::GetCapturedStdout();
+  outcome.err = testing::internal::GetCapturedStderr();
+  return outcome;
+}
+
+TEST(CommandLine, PrintsTheVersion) {
+  const Outcome outcome = titanium({"version"});
+  EXPECT_EQ(outcome.code, kExitClean);
+  EXPECT_EQ(outcome.out, "titanium " + std::string(version()) + "\n");
+}
+
+TEST(CommandLine, ExplainsEverythingWithAnExample) {
+  const std::vector<std::vector<std::string>> cases = {
+      {"--help"},         {"-h"},           {"help"},          {"run", "-h"},  {"help", "run"},
+      {"test", "--help"}, {"help", "test"}, {"version", "-h"}, {"help", "-h"}, {"help", "version"}};
+  for (const auto& arguments : cases) {
+    SCOPED_TRACE(testing::PrintToString(arguments));
+    const Outcome outcome = titanium(arguments);
+    EXPECT_EQ(outcome.code, kExitClean);
+    EXPECT_TRUE(outcome.out.contains("Example"));
+    EXPECT_TRUE(outcome.out.contains("titanium "));
+    EXPECT_EQ(outcome.err, "");
+  }
+}
+
+TEST(CommandLine, ExplainsTheOptionsOfOneCommand) {
+  const Outcome outcome = titanium({"help", "run"});
+  EXPECT_TRUE(outcome.out.contains("--config"));
+  EXPECT_TRUE(outcome.out.contains("--tls-port"));
+  EXPECT_FALSE(outcome.out.contains("--strict"));
+}
+
+struct Misuse {
+  std::string_view name;
+  std::vector<std::string> arguments;
+  std::string_view expected;  // In the message.
+};
+
+TEST(CommandLine, RefusesMisuseAndNamesTheNearestWord) {
+  const Misuse cases[] = {
+      {"no command", {}, "a command is missing"},
+      {"mistyped command", {"rum"}, "did you mean 'run'?"},
+      {"mistyped command with options", {"tset", "-c", "x"}, "did you mean 'test'?"},
+      {"unknown command", {"frobnicate"}, "there is no command 'frobnicate'"},
+      {"mistyped option", {"run", "--prot", "1"}, "did you mean '--port'?"},
+      {"mistyped option with value", {"test", "-c", "x", "--strit=1"}, "did you mean '--strict'?"},
+      {"option of another command", {"run", "--strict"}, "there is no option '--strict'"},
+      {"argument too many", {"run", "file"}, "takes no argument 'file'"},
+      {"no value", {"run", "-c"}, "--config"},
+      {"no number", {"run", "--port", "x"}, "--port"},
+      {"number too large", {"run", "--port", "65536"}, "--port"},
+      {"no file", {"test"}, "--config"},
+      {"file and port", {"run", "-c", "x", "--port", "1"}, "with -c the file says the port"},
+      {"help on nothing", {"help", "rn"}, "did you mean 'run'?"},
+      {"control characters", {"\x1b[2J"}, "'?[2J'"},
+  };
+  for (const Misuse& c : cases) {
+    SCOPED_TRACE(std::string(c.name));
+    const Outcome outcome = titanium(c.arguments);
+    EXPECT_EQ(outcome.code, kExitUsage);
+    EXPECT_TRUE(outcome.err.contains(c.expected)) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+TEST(CommandLine, DoesNotListWhatIsForTheBuild) {
+  EXPECT_FALSE(titanium({"help"}).out.contains("config-docs"));
+  EXPECT_TRUE(titanium({"config-docs"}).out.contains("listeners"));
+}
+
+constexpr std::string_view kGoodConfig = R"(
+listeners:
+  - { host: 127.0.0.1, port: 0, forwardHost: 127.0.0.1, forwardPort: 1 }
+)";
+
+TEST(TestCommand, AcceptsAGoodFile) {
+  const TemporaryFolder folder;
+  write_file(folder.file("twp.yaml"), kGoodConfig);
+  const Outcome outcome = titanium({"test", "-c", folder.file("twp.yaml")});
+  EXPECT_EQ(outcome.code, kExitClean);
+  EXPECT_TRUE(outcome.out.contains("ok (1 listeners, 0 routes, 0 clusters)")) << outcome.err;
+}
+
+TEST(TestCommand, FailsForAWarningOnlyWhenStrict) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("twp.yaml");
+  write_file(file, std::string(kGoodConfig) + "colour: red\n");
+  EXPECT_EQ(titanium({"test", "-c", file}).code, kExitClean);
+  const Outcome strict = titanium({"test", "-c", file, "--strict"});
+  EXPECT_EQ(strict.code, kExitFailed);
+  EXPECT_TRUE(strict.err.contains("colour"));
+}
+
+TEST(TestCommand, FailsForAMissingFile) {
+  const Outcome outcome = titanium({"test", "-c", "/nonexistent/twp.yaml"});
+  EXPECT_EQ(outcome.code, kExitFailed);
+  EXPECT_TRUE(outcome.err.contains("/nonexistent/twp.yaml"));
+}
+
+TEST(TestCommand, ReportsCertificatesThatCannotBeUsed) {
+  const TemporaryFolder folder;
+  write_file(folder.file("bad.pem"), "this is no certificate\n");
+  write_file(folder.file("twp.yaml"),
+             "listeners:\n"
+             "  - { host: 127.0.0.1, port: 0, decryptSsl: true, forwardHost: 127.0.0.1 }\n"
+             "certificates:\n"
+             "  certificatePath: bad.pem\n"
+             "  privateKeyPath: bad.pem\n");
+  const Outcome outcome = titanium({"test", "-c", folder.file("twp.yaml")});
+  EXPECT_EQ(outcome.code, kExitFailed);
+  EXPECT_TRUE(outcome.err.contains("bad.pem")) << outcome.err;
+}
+
+}  // namespace
+}  // namespace titanium::cli
