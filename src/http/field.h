@@ -67,12 +67,19 @@ class FieldList {
     fields_.push_back(field);
     present_ |= bit(field.known);
   }
+  // Builds the field in place: copying one that was just put together costs a stall per field.
+  void add(std::string_view name, std::string_view value, std::string_view line, KnownField known) {
+    fields_.emplace_back(name, value, line, known);
+    present_ |= bit(known);
+  }
   void add(std::string_view name, std::string_view value) {
-    add({.name = name, .value = value, .line = {}, .known = find_known_field(name)});
+    add(name, value, {}, find_known_field(name));
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return fields_.size(); }
   [[nodiscard]] bool empty() const noexcept { return fields_.empty(); }
+  // The field added last. There has to be one.
+  [[nodiscard]] Field& back() noexcept { return fields_.back(); }
   [[nodiscard]] auto begin() noexcept { return fields_.begin(); }
   [[nodiscard]] auto end() noexcept { return fields_.end(); }
   [[nodiscard]] auto begin() const noexcept { return fields_.begin(); }

@@ -134,9 +134,8 @@ Result<std::size_t> BodyDecoder::take_trailers(std::string_view input, http::Fie
   if (!complete) return 0;
   trailers.clear();
   for (const LineScanner::Line line : trailer_scanner_.lines()) {
-    TI_TRY_ASSIGN(http::Field field, parse_field_line(input, line, peer_));
-    field.dropped = !http::may_be_trailer(field);
-    trailers.add(field);
+    TI_TRY(parse_field_line(input, line, peer_, trailers));
+    trailers.back().dropped = !http::may_be_trailer(trailers.back());
   }
   state_ = State::done;
   return trailer_scanner_.size();

@@ -13,7 +13,7 @@
 namespace titanium::http1 {
 
 struct BodyLimits {
-  std::uint32_t chunk_line_bytes = 4 * 1024;     // Chunk size with its extensions.
+  std::uint32_t chunk_line_bytes = 4 * 1024;  // Chunk size with its extensions.
   // All chunk extensions of a body together: they carry nothing for us, yet cost work.
   std::uint32_t chunk_extension_bytes = 16 * 1024;
   std::uint64_t chunk_bytes = std::uint64_t{1} << 30;  // One chunk; guards against overflow.
@@ -55,7 +55,13 @@ class BodyDecoder {
 
  private:
   enum class State : std::uint8_t {
-    fixed, chunk_size, chunk_data, chunk_end, trailers, until_close, done,
+    fixed,
+    chunk_size,
+    chunk_data,
+    chunk_end,
+    trailers,
+    until_close,
+    done,
   };
 
   [[nodiscard]] Result<Step> next_chunked(std::string_view input, http::FieldList& trailers);
@@ -71,7 +77,7 @@ class BodyDecoder {
   Side peer_;
   State state_ = State::done;
   BodyLimits limits_;
-  std::uint64_t remaining_ = 0;        // Of the body (fixed) or of the current chunk.
+  std::uint64_t remaining_ = 0;  // Of the body (fixed) or of the current chunk.
   std::uint32_t extension_bytes_ = 0;
   LineScanner trailer_scanner_;
 };

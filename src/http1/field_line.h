@@ -14,10 +14,10 @@
 
 namespace titanium::http1 {
 
-// Parses one field line (RFC 9112 §5) at `line` of `buffer`. The LineScanner has been over it:
-// there is CRLF behind, and no control byte but HTAB within.
-[[nodiscard]] Result<http::Field> parse_field_line(std::string_view buffer, LineScanner::Line line,
-                                                   Side peer);
+// Parses one field line (RFC 9112 §5) at `line` of `buffer` and adds it to `fields`. The
+// LineScanner has been over it: there is CRLF behind, and no control byte but HTAB within.
+[[nodiscard]] Result<> parse_field_line(std::string_view buffer, LineScanner::Line line, Side peer,
+                                        http::FieldList& fields);
 
 // The values of a field that may appear once. A second one is kept as proof, more are not needed.
 class FewValues {
@@ -30,7 +30,7 @@ class FewValues {
   }
 
  private:
-  std::array<std::string_view, 4> values_;
+  std::array<std::string_view, 2> values_;
   std::size_t count_ = 0;
 };
 
@@ -66,10 +66,10 @@ struct ConnectionFields {
 // quadratic. No honest message comes near.
 inline constexpr std::uint32_t kMaxConnectionOptions = 64;
 
-// Parses all `lines` into `fields` and collects what they say about the connection.
-[[nodiscard]] Result<ConnectionFields> parse_fields(std::string_view buffer,
-                                                    std::span<const LineScanner::Line> lines,
-                                                    Side peer, http::FieldList& fields);
+// Parses all `lines` into `fields` and collects what they say about the connection in `facts`.
+[[nodiscard]] Result<> parse_fields(std::string_view buffer,
+                                    std::span<const LineScanner::Line> lines, Side peer,
+                                    http::FieldList& fields, ConnectionFields& facts);
 
 // "HTTP/" DIGIT "." DIGIT (RFC 9112 §2.3). A higher minor version than 1 is treated as 1 (RFC 9110
 // §2.5); another major version is a protocol error with status 505.

@@ -27,8 +27,8 @@ struct HeadLimits {
 
 // What the bytes of a head said about its connection, beyond the version-neutral head.
 struct ConnectionInfo {
-  bool persistent = false;           // RFC 9112 §9.3, both versions.
-  Framing framing = Framing::none;   // How the body ends on this connection.
+  bool persistent = false;          // RFC 9112 §9.3, both versions.
+  Framing framing = Framing::none;  // How the body ends on this connection.
 };
 
 // Finds the lines of a head in a growing buffer and remembers them as offsets, so that the buffer
@@ -105,8 +105,8 @@ class ResponseParser {
  public:
   explicit ResponseParser(HeadLimits limits = {}) : limits_(limits) {}
 
-  // As RequestParser::parse(); errors have side `origin` and status 502. `request_method` decides whether there is
-  // a body (RFC 9112 §6.3). `persistent` is false for Framing::until_close.
+  // As RequestParser::parse(); errors have side `origin` and status 502. `request_method` decides
+  // whether there is a body (RFC 9112 §6.3). `persistent` is false for Framing::until_close.
   [[nodiscard]] Result<std::optional<std::size_t>> parse(std::string_view buffer,
                                                          http::Method request_method,
                                                          http::ResponseHead& head,

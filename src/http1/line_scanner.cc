@@ -33,11 +33,12 @@ Result<bool> LineScanner::scan(std::string_view buffer, const HeadLimits& limits
     if (*at != '\r') return refuse(*at == '\n' ? "LF without CR" : "control byte in a head", peer);
     if (at + 1 == end) break;
     if (at[1] != '\n') return refuse("CR without LF", peer);
-    const Line line{.begin = line_begin_, .end = static_cast<std::uint32_t>(at - base)};
+    const std::uint32_t begin = line_begin_;
+    const auto end_of_line = static_cast<std::uint32_t>(at - base);
     at += 2;
-    line_begin_ = static_cast<std::uint32_t>(at - base);
+    line_begin_ = end_of_line + 2;
     const bool is_start_line = has_start_line && lines_.empty();
-    if (line.begin == line.end) {
+    if (begin == end_of_line) {
       if (is_start_line) {
         if (peer != Side::client || ++skipped_ > kSkippedLines) {
           return refuse("empty line instead of a start line", peer);
@@ -48,11 +49,11 @@ Result<bool> LineScanner::scan(std::string_view buffer, const HeadLimits& limits
       complete_ = true;
       return true;
     }
-    if (line_begin_ - line.begin > limits.line_bytes) return too_long(is_start_line, peer);
+    if (line_begin_ - begin > limits.line_bytes) return too_long(is_start_line, peer);
     if (lines_.size() >= std::size_t{limits.fields} + (has_start_line ? 1 : 0)) {
       return over_limit("too many fields", peer, 431);
     }
-    lines_.push_back(line);
+    lines_.emplace_back(begin, end_of_line);
   }
   scanned_ = static_cast<std::uint32_t>(at - base);
   return check_unfinished(static_cast<std::uint32_t>(end - base), limits, peer, has_start_line);

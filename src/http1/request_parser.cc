@@ -151,8 +151,8 @@ Result<> parse_head(std::string_view buffer, const LineScanner& scanner, http::R
   TI_TRY_ASSIGN(const std::string_view target,
                 parse_request_line(buffer.substr(first.begin, first.end - first.begin), head));
   TI_TRY(parse_target(target, head));
-  TI_TRY_ASSIGN(const ConnectionFields facts,
-                parse_fields(buffer, lines.subspan(1), Side::client, head.fields));
+  ConnectionFields facts;
+  TI_TRY(parse_fields(buffer, lines.subspan(1), Side::client, head.fields, facts));
   TI_TRY(apply_host(facts.hosts.all(), head));
   info.persistent = facts.is_persistent(head.version);
   TI_TRY(apply_body(facts, head, info));

@@ -63,8 +63,8 @@ Result<> parse_head(std::string_view buffer, const LineScanner& scanner, http::M
   const std::span<const LineScanner::Line> lines = scanner.lines();
   const LineScanner::Line first = lines.front();
   TI_TRY(parse_status_line(buffer.substr(first.begin, first.end - first.begin), head));
-  TI_TRY_ASSIGN(const ConnectionFields facts,
-                parse_fields(buffer, lines.subspan(1), Side::origin, head.fields));
+  ConnectionFields facts;
+  TI_TRY(parse_fields(buffer, lines.subspan(1), Side::origin, head.fields, facts));
   TI_TRY_ASSIGN(const MessageFraming framing,
                 response_framing(method, head.status, facts.content_lengths.all(),
                                  facts.transfer_encodings.all(), head.version));

@@ -20,9 +20,9 @@ namespace titanium::http1 {
 void write_request_head(ChunkQueue& out, const http::RequestHead& head);
 
 enum class AfterResponse : std::uint8_t {
-  keep_alive,            // Say nothing: HTTP/1.1 is persistent.
-  keep_alive_http10,     // "Connection: keep-alive", for an HTTP/1.0 client that asked for it.
-  close,                 // "Connection: close".
+  keep_alive,         // Say nothing: HTTP/1.1 is persistent.
+  keep_alive_http10,  // "Connection: keep-alive", for an HTTP/1.0 client that asked for it.
+  close,              // "Connection: close".
 };
 
 // The framing that the serialiser used for the body; what follows has to be written accordingly.

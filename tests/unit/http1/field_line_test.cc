@@ -9,10 +9,10 @@ namespace titanium::http1 {
 namespace {
 
 Result<http::Field> parse(std::string_view line) {
-  http::Field field;
+  http::FieldList fields;
   TI_TRY(parse_field_line(line, {.begin = 0, .end = static_cast<std::uint32_t>(line.size() - 2)},
-                          Side::origin, field));
-  return field;
+                          Side::origin, fields));
+  return fields.back();
 }
 
 TEST(FieldLine, IsANameAColonAndAValueWithoutTheBlanksAround) {

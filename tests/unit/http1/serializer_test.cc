@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "http1/serializer.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "unit/http1/head_text.h"
