@@ -13,7 +13,7 @@ import time
 import pytest
 from harness.message import ConnectionEnded, IncompleteMessage
 from harness.origin import chunk, replying, response, server_context
-from harness.proxy import destination, forward_to, to_cluster
+from harness.proxy import destination, forward_to, is_sanitized, to_cluster
 from harness.raw import RawClient, client_context, reset_on_close, simple_get
 from harness.wait import scaled, wait_until
 
@@ -271,8 +271,10 @@ def test_thousands_of_idle_connections_cost_little_and_stay_usable(start_proxy, 
             clients.append(client)
             assert client.get().status == 200
         each = (proxy.rss_bytes - before) / count
-        # A chunk of 16 KiB that an idle connection keeps would show; sanitizers add to this.
-        assert each < (48 if secure else 12) * 1024, f"{each:.0f} bytes for each idle connection"
+        # A chunk of 16 KiB that an idle connection keeps would show. Sanitizers add to each
+        # allocation, of which OpenSSL makes many.
+        most = (96 if secure else 12) if is_sanitized() else (20 if secure else 4)
+        assert each < most * 1024, f"{each:.0f} bytes for each idle connection"
         for client in clients[:: max(1, count // 200)]:
             assert client.get().status == 200
     finally:

@@ -15,7 +15,7 @@ from harness.message import IncompleteMessage
 from harness.origin import ScriptedOrigin, chunked_response, echo, replying, response, server_context
 from harness.proxy import StartFailed, destination, forward_to, merged, to_cluster
 from harness.raw import RawClient, client_context, simple_get
-from harness.wait import wait_until
+from harness.wait import is_full_scale, wait_until
 
 TLS12, TLS13 = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
 
@@ -264,6 +264,7 @@ def test_an_unfinished_handshake_holds_up_nobody(terminating, trusting):
             sock.close()
 
 
+@pytest.mark.skipif(not is_full_scale(), reason="takes the 10 s of the handshake")
 def test_a_handshake_has_to_be_done_in_time(start_proxy, origin, localhost_pair):
     proxy = start_proxy(forward_to(origin, tls_pair=localhost_pair, server={"timeouts": {"clientHeaderTimeoutSeconds": 0.4}}))
     with RawClient(proxy.tls_port) as client:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The proxy under test, as a process."""
 
+import functools
 import json
 import os
 import pathlib
@@ -27,6 +28,12 @@ def find_binary():
         if os.access(candidate, os.X_OK):
             return str(pathlib.Path(candidate).resolve())
     return None
+
+
+@functools.cache
+def is_sanitized():
+    """True if the binary was built with AddressSanitizer, which costs memory."""
+    return b"__asan_init" in pathlib.Path(find_binary()).read_bytes()
 
 
 def environment(home):
@@ -233,7 +240,8 @@ class Proxy:
             self.kill()
 
     def check_end(self, code=0):
-        assert not SANITIZER_REPORT.search(self.errors), self.errors
+        report = SANITIZER_REPORT.search(self.errors)
+        assert not report, self.errors[max(0, report.start() - 100):][:3000]
         assert self.process.returncode == code, (
             f"exit code {self.process.returncode}, expected {code}: {self.errors[-3000:]}")
 
