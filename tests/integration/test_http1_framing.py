@@ -2,6 +2,7 @@
 """Strict framing (RFC 9112): what two parsers could take differently is refused on both legs, and
 what is passed on is re-framed. The harness's reader checks every message that the proxy sends."""
 
+import contextlib
 import threading
 
 import pytest
@@ -9,7 +10,7 @@ from harness.message import IncompleteMessage
 from harness.origin import chunked_response, echo, replying, response
 from harness.proxy import forward_to
 from harness.raw import RawClient, client_context, simple_get
-from harness.wait import free_port
+from harness.wait import free_port, scaled
 
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -366,6 +367,29 @@ def test_bytes_behind_a_response_never_answer_another_request(start_proxy, start
         assert answer.body == body
         assert client.get("/good").body == b"right"
     assert [request.connection for request in origin.requests] == [0, 1], "the connection was reused"
+
+
+@pytest.mark.parametrize("size", [2, 1000, 16_384, 100_000])
+def test_a_second_response_right_behind_the_first_is_never_used(start_proxy, start_origin, size):
+    """In a segment of its own: it arrives together with the end of the response, or just after it,
+    but always before the next request is sent."""
+    poisoned = threading.Semaphore(0)
+    poison = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
+
+    def handle(connection):
+        for request in connection.requests_until_end():
+            connection.send(response(request.target.encode() + bytes(size)))
+            with contextlib.suppress(OSError):
+                connection.send(poison)
+            poisoned.release()
+    proxy = start_proxy(forward_to(start_origin(handle)))
+    with RawClient(proxy.port) as client:
+        for index in range(scaled(150, 5000)):
+            client.send(f"GET /{index} HTTP/1.1\r\nHost: a\r\n\r\n")
+            answer = client.read_response()
+            assert answer.status == 200
+            assert answer.body[:-size] == f"/{index}".encode(), answer.body[:50]
+            assert poisoned.acquire(timeout=10)
 
 
 def test_an_unasked_response_on_an_idle_connection_is_not_used(start_proxy, start_origin):
