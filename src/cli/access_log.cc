@@ -2,6 +2,7 @@
 #include "cli/access_log.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -10,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <format>
 #include <utility>
 
 #include "cli/access_log_line.h"
@@ -34,7 +34,7 @@ std::expected<std::unique_ptr<AccessLog>, std::string> AccessLog::open(AccessLog
   // The lines name clients: not for everybody on the machine.
   net::FileDescriptor file(::open(options.path.c_str(), kFlags, 0640));
   if (!file) {
-    return std::unexpected(std::format("the access log '{}' cannot be opened: {}", options.path,
+    return std::unexpected(fmt::format("the access log '{}' cannot be opened: {}", options.path,
                                        std::strerror(errno)));
   }
   return std::unique_ptr<AccessLog>(new AccessLog(std::move(file), std::move(options)));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "cli/assembly.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <format>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,28 +27,38 @@ namespace {
 
 [[nodiscard]] cluster::Algorithm to_algorithm(config::Algorithm algorithm) {
   switch (algorithm) {
-    case config::Algorithm::round_robin: return cluster::Algorithm::round_robin;
-    case config::Algorithm::random: return cluster::Algorithm::random;
-    case config::Algorithm::least_requests: return cluster::Algorithm::least_requests;
+    case config::Algorithm::round_robin:
+      return cluster::Algorithm::round_robin;
+    case config::Algorithm::random:
+      return cluster::Algorithm::random;
+    case config::Algorithm::least_requests:
+      return cluster::Algorithm::least_requests;
   }
   std::unreachable();
 }
 
 [[nodiscard]] route::PathKind to_path_kind(config::PathKind kind) {
   switch (kind) {
-    case config::PathKind::exact: return route::PathKind::exact;
-    case config::PathKind::prefix: return route::PathKind::prefix;
-    case config::PathKind::template_: return route::PathKind::template_;
+    case config::PathKind::exact:
+      return route::PathKind::exact;
+    case config::PathKind::prefix:
+      return route::PathKind::prefix;
+    case config::PathKind::template_:
+      return route::PathKind::template_;
   }
   std::unreachable();
 }
 
 [[nodiscard]] proxy::ForwardedFields to_forwarded(config::ForwardedHeaders headers) {
   switch (headers) {
-    case config::ForwardedHeaders::none: return proxy::ForwardedFields::none;
-    case config::ForwardedHeaders::x_forwarded: return proxy::ForwardedFields::x_forwarded;
-    case config::ForwardedHeaders::forwarded: return proxy::ForwardedFields::forwarded;
-    case config::ForwardedHeaders::both: return proxy::ForwardedFields::both;
+    case config::ForwardedHeaders::none:
+      return proxy::ForwardedFields::none;
+    case config::ForwardedHeaders::x_forwarded:
+      return proxy::ForwardedFields::x_forwarded;
+    case config::ForwardedHeaders::forwarded:
+      return proxy::ForwardedFields::forwarded;
+    case config::ForwardedHeaders::both:
+      return proxy::ForwardedFields::both;
   }
   std::unreachable();
 }
@@ -67,7 +77,7 @@ namespace {
   const bool is_ipv6 = destination.address.contains(':');
   std::string authority = is_ipv6 ? '[' + destination.address + ']' : destination.address;
   const std::uint16_t usual = destination.use_https ? 443 : 80;
-  if (destination.port != usual) authority += std::format(":{}", destination.port);
+  if (destination.port != usual) authority += fmt::format(":{}", destination.port);
   return authority;
 }
 
@@ -97,7 +107,8 @@ void copy_timeouts(const config::Timeouts& from, proxy::Timeouts& to) {
   to.idle_read = from.idle_read;
   to.idle_write = from.idle_write;
   to.request = from.request;
-  to.drain = from.drain;
+  // In a file 0 means "at once"; to the server it means "no limit".
+  to.drain = std::max(from.drain, config::Duration(1));
 }
 
 void copy_server(const config::Server& from, proxy::ServerOptions& to) {
@@ -188,9 +199,8 @@ class Assembler {
   }
 
   [[nodiscard]] std::optional<tls::KeyPairPem> mint() {
-    const std::string folder = input_.certificate_folder.empty()
-                                   ? tls::default_certificate_folder()
-                                   : input_.certificate_folder;
+    const std::string folder = input_.certificate_folder.empty() ? tls::default_certificate_folder()
+                                                                 : input_.certificate_folder;
     auto authority = tls::CertificateAuthority::open_or_create(folder);
     if (!authority) {
       problem(0, "certificates", std::move(authority.error().what),
@@ -255,7 +265,7 @@ class Assembler {
       const bool needed =
           std::ranges::any_of(cluster.destinations, &config::Destination::use_https);
       cluster_contexts_.push_back(
-          needed ? make_client_context(cluster.tls, cluster.line, std::format("clusters[{}]", i))
+          needed ? make_client_context(cluster.tls, cluster.line, fmt::format("clusters[{}]", i))
                  : nullptr);
     }
     if (std::ranges::any_of(config_.listeners, &config::Listener::forward_https)) {
@@ -302,16 +312,16 @@ class Assembler {
     std::vector<proxy::OriginEndpoint>& endpoints = result_.options.endpoints;
     const std::size_t first = endpoints.size();
     for (const cluster::DestinationOptions& destination : destinations) {
-      endpoints.push_back(
-          {.index = endpoints.size(),
-           .id = destination.id,
-           .host = destination.address,
-           .port = destination.port,
-           .tls = destination.use_https ? context : nullptr,
-           .server_name = server_name,
-           .authority_override =
-               destination.use_destination_host ? authority_of(destination) : std::string(),
-           .idle_connections = idle_connections});
+      endpoints.push_back({.index = endpoints.size(),
+                           .id = destination.id,
+                           .host = destination.address,
+                           .port = destination.port,
+                           .tls = destination.use_https ? context : nullptr,
+                           .server_name = server_name,
+                           .authority_override = destination.use_destination_host
+                                                     ? authority_of(destination)
+                                                     : std::string(),
+                           .idle_connections = idle_connections});
     }
     return first;
   }
@@ -325,8 +335,8 @@ class Assembler {
                            to_destination);
     const auto [at, is_new] = cluster_endpoints_.try_emplace({index, idle}, 0);
     if (is_new) {
-      at->second = add_endpoints(plan.destinations, cluster_contexts_[index],
-                                 cluster.tls.server_name, idle);
+      at->second =
+          add_endpoints(plan.destinations, cluster_contexts_[index], cluster.tls.server_name, idle);
     }
     plan.first_endpoint = at->second;
     return plan;
@@ -334,7 +344,7 @@ class Assembler {
 
   [[nodiscard]] GroupPlan plan_forward(const config::Listener& listener) {
     GroupPlan plan;
-    plan.destinations = {{.id = std::format("{}:{}", listener.forward_host, listener.forward_port),
+    plan.destinations = {{.id = fmt::format("{}:{}", listener.forward_host, listener.forward_port),
                           .address = listener.forward_host,
                           .port = listener.forward_port,
                           .use_https = listener.forward_https}};
@@ -347,15 +357,14 @@ class Assembler {
     const config::Listener& listener = config_.listeners[index];
     const auto address = net::SocketAddress::parse(listener.host, listener.port);
     if (!address) {
-      return problem(listener.line, std::format("listeners[{}].host", index),
+      return problem(listener.line, fmt::format("listeners[{}].host", index),
                      "this is no IP address");
     }
-    result_.options.listeners.push_back(
-        {.address = *address,
-         .tls = listener.decrypt_ssl ? server_context_ : nullptr,
-         .concurrent_clients = listener.max_concurrent_clients});
+    result_.options.listeners.push_back({.address = *address,
+                                         .tls = listener.decrypt_ssl ? server_context_ : nullptr,
+                                         .concurrent_clients = listener.max_concurrent_clients});
     const bool is_ipv6 = address->is_ipv6();
-    result_.urls.push_back(std::format("{}://{}{}{}:", listener.decrypt_ssl ? "https" : "http",
+    result_.urls.push_back(fmt::format("{}://{}{}{}:", listener.decrypt_ssl ? "https" : "http",
                                        is_ipv6 ? "[" : "", address->ip(), is_ipv6 ? "]" : ""));
 
     auto plan = std::make_shared<RouterPlan>();
@@ -373,8 +382,8 @@ class Assembler {
 
   // Each router starts its random choices elsewhere, or all workers would choose alike.
   void give_router_factory() {
-    const auto start = static_cast<std::uint64_t>(
-        std::chrono::steady_clock::now().time_since_epoch().count());
+    const auto start =
+        static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
     auto seeds = std::make_shared<std::atomic<std::uint64_t>>(start);
     result_.options.make_router = [plans = std::move(plans_), seeds](
                                       std::size_t listener,

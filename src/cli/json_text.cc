@@ -17,8 +17,8 @@ constexpr std::string_view kHexDigits = "0123456789abcdef";
   return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
-// Bytes of the well-formed sequence at the front of `text` (Unicode table 3-7), or 0. The front byte
-// is not ASCII. Overlong forms, surrogates and what lies beyond U+10FFFF are not well-formed.
+// Bytes of the well-formed sequence at the front of `text` (Unicode table 3-7), or 0. The front
+// byte is not ASCII. Overlong forms, surrogates and what lies beyond U+10FFFF are not well-formed.
 [[nodiscard]] std::size_t utf8_sequence(std::string_view text) noexcept {
   const std::uint8_t lead = byte_at(text, 0);
   std::size_t length = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Text of unknown origin inside JSON strings (RFC 8259 §7). What a client sends ends up in logs that
-// people read in terminals and programs read line by line, so nothing may break out of the string.
+// Text of unknown origin inside JSON strings (RFC 8259 §7). What a client sends ends up in logs
+// that people read in terminals and programs read line by line, so nothing may break out of the
+// string.
 #pragma once
 
 #include <array>
@@ -16,7 +17,8 @@ using JsonScratch = std::array<char, 8>;
 // either a run of characters that need no escape (a view into `text`), or one escape sequence (a
 // view into `scratch`), which may not be cut. Control characters, C1 ones and DEL included, become
 // \u00XX; each byte that is not part of valid UTF-8 becomes \ufffd.
-[[nodiscard]] std::string_view next_json_piece(std::string_view& text, JsonScratch& scratch) noexcept;
+[[nodiscard]] std::string_view next_json_piece(std::string_view& text,
+                                               JsonScratch& scratch) noexcept;
 
 // Appends `text` as a JSON string with its quotes.
 void append_json_string(std::string& out, std::string_view text);

@@ -27,8 +27,7 @@ bool LineRing::take(std::string& batch) {
   if (batch.capacity() < capacity_) batch.reserve(capacity_);
   std::unique_lock lock(mutex_);
   filled_.wait(lock, [this] { return closed_ || !filling_.empty(); });
-  filled_.wait_for(lock, kGather,
-                   [this] { return closed_ || filling_.size() >= capacity_ / 2; });
+  filled_.wait_for(lock, kGather, [this] { return closed_ || filling_.size() >= capacity_ / 2; });
   filling_.swap(batch);
   return !batch.empty();
 }

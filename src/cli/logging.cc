@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/logging.h"
 
+#include <fmt/format.h>
 #include <spdlog/async_logger.h>
 #include <spdlog/details/thread_pool.h>
 #include <spdlog/sinks/ansicolor_sink.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <format>
 #include <utility>
 #include <vector>
 
@@ -22,13 +22,20 @@ constexpr std::size_t kSmallestQueue = 16;
 
 [[nodiscard]] spdlog::level::level_enum to_spdlog(LogLevel level) {
   switch (level) {
-    case LogLevel::trace: return spdlog::level::trace;
-    case LogLevel::debug: return spdlog::level::debug;
-    case LogLevel::information: return spdlog::level::info;
-    case LogLevel::warning: return spdlog::level::warn;
-    case LogLevel::error: return spdlog::level::err;
-    case LogLevel::critical: return spdlog::level::critical;
-    case LogLevel::off: break;
+    case LogLevel::trace:
+      return spdlog::level::trace;
+    case LogLevel::debug:
+      return spdlog::level::debug;
+    case LogLevel::information:
+      return spdlog::level::info;
+    case LogLevel::warning:
+      return spdlog::level::warn;
+    case LogLevel::error:
+      return spdlog::level::err;
+    case LogLevel::critical:
+      return spdlog::level::critical;
+    case LogLevel::off:
+      break;
   }
   return spdlog::level::off;
 }
@@ -48,8 +55,7 @@ constexpr std::size_t kSmallestQueue = 16;
 }
 
 [[nodiscard]] spdlog::sink_ptr console_sink(const config::Logging& logging, LogLevel minimum) {
-  const auto mode =
-      wants_colours(logging) ? spdlog::color_mode::always : spdlog::color_mode::never;
+  const auto mode = wants_colours(logging) ? spdlog::color_mode::always : spdlog::color_mode::never;
   auto sink = std::make_shared<spdlog::sinks::ansicolor_stderr_sink_mt>(mode);
   sink->set_level(to_spdlog(minimum));
   return sink;
@@ -85,17 +91,18 @@ std::expected<std::unique_ptr<Log>, std::string> Log::open(const config::Logging
       sinks.back()->set_level(to_spdlog(configured));
     }
     impl->thread = std::make_shared<spdlog::details::thread_pool>(
-        std::max<std::size_t>(logging.queue_capacity, kSmallestQueue), 1, [] { block_all_signals(); });
-    impl->logger = std::make_shared<spdlog::async_logger>(
-        "titanium", sinks.begin(), sinks.end(), impl->thread,
-        spdlog::async_overflow_policy::overrun_oldest);
+        std::max<std::size_t>(logging.queue_capacity, kSmallestQueue), 1,
+        [] { block_all_signals(); });
+    impl->logger =
+        std::make_shared<spdlog::async_logger>("titanium", sinks.begin(), sinks.end(), impl->thread,
+                                               spdlog::async_overflow_policy::overrun_oldest);
     impl->logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
     const LogLevel minimum = console ? std::min(console_minimum, configured) : configured;
     impl->logger->set_level(to_spdlog(minimum));
     impl->logger->flush_on(spdlog::level::trace);
     return std::unique_ptr<Log>(new Log(std::move(impl), minimum));
   } catch (const std::exception& error) {
-    return std::unexpected(std::format("the log cannot be opened: {}", error.what()));
+    return std::unexpected(fmt::format("the log cannot be opened: {}", error.what()));
   }
 }
 

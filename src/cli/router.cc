@@ -34,8 +34,8 @@ ConfiguredRouter::ConfiguredRouter(std::shared_ptr<const RouterPlan> plan,
     : plan_(std::move(plan)) {
   for (const GroupPlan& group : plan_->groups) {
     groups_.emplace_back(
-        group,
-        std::span(endpoints).subspan(group.first_endpoint, group.destinations.size()), seed++);
+        group, std::span(endpoints).subspan(group.first_endpoint, group.destinations.size()),
+        seed++);
   }
 }
 

@@ -27,12 +27,13 @@ struct GroupPlan {
 // What one listener does with requests. Immutable, shared by all workers.
 struct RouterPlan {
   std::shared_ptr<const route::RouteTable> routes;
-  std::vector<GroupPlan> groups;                 // By Route::cluster.
-  std::optional<std::size_t> fallback;           // The group of forwardHost.
-  std::vector<proxy::RouteSettings> settings;    // All combinations that routes ask for.
+  std::vector<GroupPlan> groups;               // By Route::cluster.
+  std::optional<std::size_t> fallback;         // The group of forwardHost.
+  std::vector<proxy::RouteSettings> settings;  // All combinations that routes ask for.
 };
 
-// A cluster as the exchange engine sees it: translates between endpoints and the balancer's numbers.
+// A cluster as the exchange engine sees it: translates between endpoints and the balancer's
+// numbers.
 class BalancedGroup final : public proxy::OriginGroup {
  public:
   // `endpoints` are those of the plan, in its order.

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -33,6 +32,14 @@ void block_all_signals() noexcept {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
+
+SignalsBlocked::SignalsBlocked() noexcept {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before_);
+}
+
+SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 void raise_descriptor_limit() noexcept {
   rlimit limit{};

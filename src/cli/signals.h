@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <csignal>
 #include <cstdint>
-#include <memory>
 
 #include "net/tcp.h"
 
@@ -10,6 +10,19 @@ namespace titanium::cli {
 
 // For threads that are not to run signal handlers of the program that we are embedded in.
 void block_all_signals() noexcept;
+
+// Blocks all signals of this thread for a while, so that threads that are started meanwhile inherit
+// that.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() noexcept;
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked();
+
+ private:
+  sigset_t before_{};
+};
 
 // Raises the number of descriptors that the process may have to what the administrator allows:
 // each exchange needs two.

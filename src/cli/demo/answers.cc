@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // The answers that need no clock, and the table of all paths.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <format>
 #include <utility>
 
 #include "cli/demo/answer.h"
@@ -55,7 +56,8 @@ class EchoAnswer final : public Answer {
 
   void start(AnswerSink& sink) override {
     std::array<FieldLine, 2> fields{FieldLine{"Content-Type", "application/octet-stream"}};
-    if (const auto* type = request_->head.fields.find("content-type")) fields[0].value = type->value;
+    if (const auto* type = request_->head.fields.find("content-type"))
+      fields[0].value = type->value;
     std::size_t count = 1;
     if (const auto* coding = request_->head.fields.find("content-encoding")) {
       fields[count++] = {"Content-Encoding", coding->value};
@@ -181,7 +183,7 @@ class SizedAnswer final : public Answer {
   const auto status = parse_number(digits, 599);
   if (!status || *status < 200) return make_error_answer(400, "/status/CODE: CODE is 200 to 599");
   const auto code = static_cast<std::uint16_t>(*status);
-  std::string body = std::format("{{\"status\": {}, \"reason\": ", code);
+  std::string body = fmt::format("{{\"status\": {}, \"reason\": ", code);
   append_json_string(body, http::reason_phrase(code));
   body += "}\n";
   return std::make_unique<FixedAnswer>(code, kJson, std::move(body));

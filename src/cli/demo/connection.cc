@@ -10,10 +10,10 @@ namespace {
 // Longer than the 60 s for which proxies keep idle connections by default, so that it is they who
 // close, and no request runs into a connection that we have just closed.
 constexpr net::Duration kIdle{75'000};
-constexpr net::Duration kHead{30'000};      // First byte of a head to its end.
-constexpr net::Duration kStalled{60'000};   // Within an exchange without any progress.
+constexpr net::Duration kHead{30'000};     // First byte of a head to its end.
+constexpr net::Duration kStalled{60'000};  // Within an exchange without any progress.
 constexpr net::Duration kTunnel{3'600'000};
-constexpr net::Duration kLinger{2'000};     // From our end of the connection to the peer's.
+constexpr net::Duration kLinger{2'000};  // From our end of the connection to the peer's.
 
 constexpr std::size_t kHighWater = 256 * 1024;  // Output that may wait for a slow reader.
 constexpr int kReadsPerTurn = 16;
@@ -49,10 +49,14 @@ void Connection::pump() {
         input_.filled(result.bytes);
         note_progress();
         break;
-      case net::ReadResult::Status::would_block: input_.release_if_empty(); return;
-      case net::ReadResult::Status::end: return peer_ended();
+      case net::ReadResult::Status::would_block:
+        input_.release_if_empty();
+        return;
+      case net::ReadResult::Status::end:
+        return peer_ended();
       case net::ReadResult::Status::truncated:
-      case net::ReadResult::Status::failed: return die();
+      case net::ReadResult::Status::failed:
+        return die();
     }
   }
   owner_.resume_soon(*this);
@@ -67,8 +71,11 @@ void Connection::process_input() {
       case Phase::body:
         if (!end_exchange_if_done() && !step_body()) return;
         break;
-      case Phase::closing: input_.consume(input_.size()); return;
-      case Phase::gone: return;
+      case Phase::closing:
+        input_.consume(input_.size());
+        return;
+      case Phase::gone:
+        return;
     }
   }
 }
@@ -106,9 +113,8 @@ void Connection::begin_exchange(std::size_t head_bytes) {
     out_.append("HTTP/1.1 100 Continue\r\n\r\n");
   }
   const std::string peer_ip = transport_->peer_address().ip();
-  const Request request{.head = request_,
-                        .raw_head = input_.unread().substr(0, head_bytes),
-                        .peer_ip = peer_ip};
+  const Request request{
+      .head = request_, .raw_head = input_.unread().substr(0, head_bytes), .peer_ip = peer_ip};
   begin_answer(make_answer(request));
   input_.consume(head_bytes);
   parser_.reset();
@@ -176,14 +182,16 @@ bool Connection::end_exchange_if_done() {
 
 void Connection::peer_ended() {
   switch (phase_) {
-    case Phase::gone: return;
+    case Phase::gone:
+      return;
     case Phase::head:  // Between requests, or a request that will never be complete.
       if (out_.empty()) return die();
       return begin_closing();
     case Phase::closing:
       if (out_.empty()) return die();
       return;
-    case Phase::body: break;
+    case Phase::body:
+      break;
   }
   if (!decoder_.end_of_input()) return die();
   request_done_ = true;
@@ -240,13 +248,15 @@ void Connection::send_upgrade(std::string_view protocol, std::span<const FieldLi
 void Connection::send_body(std::string_view text) {
   if (text.empty()) return;
   switch (framing_) {
-    case http1::Framing::none: return;  // The answer to a HEAD.
+    case http1::Framing::none:
+      return;  // The answer to a HEAD.
     case http1::Framing::chunked:
       piece_.append(text);
       return http1::write_chunk(out_, piece_);
     case http1::Framing::fixed:
     case http1::Framing::until_close:
-    case http1::Framing::tunnel: return out_.append(text);
+    case http1::Framing::tunnel:
+      return out_.append(text);
   }
 }
 
@@ -313,8 +323,8 @@ void Connection::flush() {
 
 // --- End ---
 
-// Closing at once with unread input would reset the connection, and the peer could lose the response
-// that is still on its way (RFC 9112 §9.6).
+// Closing at once with unread input would reset the connection, and the peer could lose the
+// response that is still on its way (RFC 9112 §9.6).
 void Connection::begin_closing() {
   if (phase_ == Phase::closing || phase_ == Phase::gone) return;
   phase_ = Phase::closing;
@@ -343,11 +353,14 @@ void Connection::note_progress() {
         idle_timer_.arm(kHead);
       }
       return;
-    case Phase::body: idle_timer_.arm(is_tunnel_ ? kTunnel : kStalled); return;
+    case Phase::body:
+      idle_timer_.arm(is_tunnel_ ? kTunnel : kStalled);
+      return;
     case Phase::closing:
       if (!shutdown_sent_) idle_timer_.arm(kStalled);
       return;
-    case Phase::gone: return;
+    case Phase::gone:
+      return;
   }
 }
 

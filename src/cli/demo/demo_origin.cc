@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cli/demo/demo_origin.h"
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <cstring>
-#include <format>
 #include <functional>
 #include <thread>
 #include <unordered_map>
@@ -33,8 +34,8 @@ class Service final : private net::AcceptHandler, private ConnectionOwner {
     auto transport = net::make_tcp_transport(loop_, std::move(socket), peer, {});
     connections_.emplace(
         id, std::make_unique<Connection>(
-                Connection::Context{.loop = loop_, .pool = pool_, .date = date_, .owner = *this}, id,
-                std::move(transport)));
+                Connection::Context{.loop = loop_, .pool = pool_, .date = date_, .owner = *this},
+                id, std::move(transport)));
     if (connections_.size() >= kMaxConnections) listener_.pause();
   }
   void retire(Connection& connection) override {
@@ -71,7 +72,7 @@ std::expected<std::unique_ptr<DemoOrigin>, std::string> DemoOrigin::start(Logger
   const auto loopback = net::SocketAddress::parse("127.0.0.1", 0);
   auto socket = net::listen_tcp(*loopback, {.reuse_port = false, .accepted = {}});
   if (!socket) {
-    return std::unexpected(std::format("the demo origin cannot listen on 127.0.0.1: {}",
+    return std::unexpected(fmt::format("the demo origin cannot listen on 127.0.0.1: {}",
                                        std::strerror(socket.error().native)));
   }
   auto impl = std::make_unique<Impl>();

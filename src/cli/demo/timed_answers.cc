@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/demo/timed_answers.h"
 
-#include <format>
+#include <fmt/format.h>
+
 #include <limits>
 #include <string>
 
@@ -20,7 +21,7 @@ class SlowAnswer final : public Answer {
 
   void start(AnswerSink& sink) override { sink.wake_after(wait_); }
   void on_timer(AnswerSink& sink) override {
-    const std::string body = std::format("{{\"waitedMs\": {}}}\n", wait_.count());
+    const std::string body = fmt::format("{{\"waitedMs\": {}}}\n", wait_.count());
     const FieldLine fields[] = {{"Content-Type", "application/json"}};
     sink.send_head(200, {.kind = http::BodyKind::sized, .bytes = body.size()}, fields);
     sink.send_body(body);
@@ -66,8 +67,8 @@ class PacedAnswer final : public Answer {
   void send_piece(AnswerSink& sink) {
     ++sent_;
     sink.send_body(kind_ == Kind::chunks
-                       ? std::format("chunk {}\n", sent_)
-                       : std::format("id: {0}\ndata: {{\"event\": {0}}}\n\n", sent_));
+                       ? fmt::format("chunk {}\n", sent_)
+                       : fmt::format("id: {0}\ndata: {{\"event\": {0}}}\n\n", sent_));
     if (sent_ == pieces_) return end(sink);
     if (pause_.count() > 0) sink.wake_after(pause_);
   }

@@ -81,7 +81,8 @@ void WebSocketEcho::begin_frame(std::string& out) {
     frame_.bytes = 0;
     for (std::size_t i = 2; i < end; ++i) frame_.bytes = frame_.bytes << 8 | raw_[i];
   }
-  if (frame_.masked) std::copy_n(raw_.begin() + static_cast<std::ptrdiff_t>(end), 4, frame_.mask.begin());
+  if (frame_.masked)
+    std::copy_n(raw_.begin() + static_cast<std::ptrdiff_t>(end), 4, frame_.mask.begin());
   if (const std::uint16_t code = mistake(); code != 0) return fail(code, out);
 
   raw_bytes_ = 0;
@@ -102,8 +103,7 @@ std::uint16_t WebSocketEcho::mistake() const noexcept {
   if (form == 126 && frame_.bytes <= 125) return kProtocolError;
   if (form == 127 && frame_.bytes <= 0xffff) return kProtocolError;
   if (is_control(frame_.opcode)) {
-    const bool known =
-        frame_.opcode == kClose || frame_.opcode == kPing || frame_.opcode == kPong;
+    const bool known = frame_.opcode == kClose || frame_.opcode == kPing || frame_.opcode == kPong;
     // §5.5: control frames are short and whole.
     return known && frame_.final && frame_.bytes <= kMaxControlBytes ? 0 : kProtocolError;
   }

@@ -9,16 +9,16 @@
 
 namespace titanium::cli::demo {
 
-// The server side of a WebSocket (RFC 6455 §5) that sends each message back. Bytes in, bytes out, no
-// I/O. Data frames are echoed while they arrive, frame by frame, so nothing is collected but the
+// The server side of a WebSocket (RFC 6455 §5) that sends each message back. Bytes in, bytes out,
+// no I/O. Data frames are echoed while they arrive, frame by frame, so nothing is collected but the
 // payload of control frames.
 class WebSocketEcho {
  public:
   static constexpr std::uint64_t kMaxFrameBytes = 1024 * 1024;
 
   // Takes all of `in` and appends the reaction to `out`. False: the close handshake is done, or the
-  // peer broke the protocol (then `out` ends in a close frame that says so). The connection is to be
-  // closed; what follows is ignored.
+  // peer broke the protocol (then `out` ends in a close frame that says so). The connection is to
+  // be closed; what follows is ignored.
   bool feed(std::string_view in, std::string& out);
 
  private:
@@ -44,9 +44,9 @@ class WebSocketEcho {
   std::array<std::uint8_t, 14> raw_{};  // The header as far as it has arrived.
   std::size_t raw_bytes_ = 0;
   Header frame_;
-  std::uint64_t taken_ = 0;      // Payload bytes of this frame so far.
-  bool in_message_ = false;      // A data frame without FIN was seen.
-  std::string control_;          // Payload of the current control frame, at most 125 bytes.
+  std::uint64_t taken_ = 0;  // Payload bytes of this frame so far.
+  bool in_message_ = false;  // A data frame without FIN was seen.
+  std::string control_;      // Payload of the current control frame, at most 125 bytes.
 };
 
 }  // namespace titanium::cli::demo

@@ -107,19 +107,27 @@ TEST(Proxy, ReportsAMissingFile) {
 }
 
 TEST(Proxy, NamesAPortThatIsTaken) {
-  auto first = titanium::Proxy::from_text(kConfig);
-  ASSERT_TRUE(first.has_value());
-  ASSERT_TRUE(first->start().has_value());
-  const std::string url = first->addresses()[0];
-  const std::string port = url.substr(url.rfind(':') + 1);
-  auto second = titanium::Proxy::from_text("listeners:\n  - { host: 127.0.0.1, port: " + port +
-                                           ", forwardHost: 127.0.0.1 }\n");
-  ASSERT_TRUE(second.has_value());
-  const auto started = second->start();
+  const int taken = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  ASSERT_EQ(::bind(taken, reinterpret_cast<const sockaddr*>(&address), length), 0);
+  ASSERT_EQ(::listen(taken, 1), 0);
+  ASSERT_EQ(::getsockname(taken, reinterpret_cast<sockaddr*>(&address), &length), 0);
+  const std::string port = std::to_string(ntohs(address.sin_port));
+
+  auto proxy = titanium::Proxy::from_text("listeners:\n  - { host: 127.0.0.1, port: " + port +
+                                          ", forwardHost: 127.0.0.1 }\n");
+  ASSERT_TRUE(proxy.has_value());
+  const auto started = proxy->start();
   ASSERT_FALSE(started.has_value());
   EXPECT_TRUE(started.error().front().message.contains(port));
   EXPECT_EQ(started.error().front().key, "listeners[0].port");
   EXPECT_EQ(started.error().front().line, 2);
+
+  ::close(taken);
+  EXPECT_TRUE(proxy->start().has_value());  // What was wrong is gone.
 }
 
 }  // namespace
