@@ -13,6 +13,7 @@ enum class Code : std::uint8_t {
   protocol,     // The peer broke the protocol: reset the stream or close the connection.
   unsupported,  // Valid, but a feature we do not offer (unknown transfer coding): answer 501.
   tls,          // No secure connection: handshake or certificate verification failed.
+  certificate,  // The peer's certificate is not to be trusted, or is for another name.
   limit,        // The peer asked for more than we allow: answer 4xx, or reset.
   closed,       // The peer went away: there is nobody left to tell.
   timed_out,    // A deadline passed.

@@ -35,12 +35,21 @@ constexpr Error kStraySwitch{.code = Code::protocol,
 constexpr Error kRequestTimeout{.code = Code::timed_out,
                                 .side = Side::origin,
                                 .what = "timeouts.requestTimeoutSeconds is over"};
-constexpr Error kHeadTimeout{.code = Code::timed_out,
-                             .side = Side::origin,
-                             .what = "the origin sent no response head in time"};
-constexpr Error kReadTimeout{.code = Code::timed_out,
-                             .side = Side::origin,
-                             .what = "the origin went silent in the middle of its response"};
+// By DecidedBy: the key that the operator has to turn is named.
+constexpr std::string_view kHeadTimeouts[] = {
+    "the origin sent no response head in time (timeouts.connectionTimeOutSeconds)",
+    "the origin sent no response head in time (timeouts.idleReadTimeoutSeconds)",
+    "the origin sent no response head in time (timeouts.responseHeaderTimeoutSeconds)",
+    "the origin sent no response head in time (limits.idleTimeoutSeconds of the route)",
+    "nothing came through the tunnel in time (timeouts.tunnelIdleTimeoutSeconds)",
+};
+constexpr std::string_view kBodyTimeouts[] = {
+    "the origin stopped sending its response (timeouts.connectionTimeOutSeconds)",
+    "the origin stopped sending its response (timeouts.idleReadTimeoutSeconds)",
+    "the origin stopped sending its response (timeouts.responseHeaderTimeoutSeconds)",
+    "the origin stopped sending its response (limits.idleTimeoutSeconds of the route)",
+    "nothing came through the tunnel in time (timeouts.tunnelIdleTimeoutSeconds)",
+};
 
 const http::FieldList kNoTrailers;
 
@@ -383,20 +392,21 @@ void Exchange::finish(const Error* error) {
   phase_ = Phase::idle;
 }
 
-net::Duration Exchange::idle_timeout() const {
+Exchange::Idle Exchange::idle_timeout() const {
   const auto& timeouts = worker_.options().timeouts;
-  if (tunnel_ || event_stream_) return timeouts.tunnel_idle;
+  if (tunnel_ || event_stream_) return {timeouts.tunnel_idle, DecidedBy::tunnel};
   if (route_.settings != nullptr && route_.settings->idle_timeout) {
-    return *route_.settings->idle_timeout;
+    return {*route_.settings->idle_timeout, DecidedBy::route};
   }
   if (wait_ == Wait::response_head && timeouts.response_header > net::Duration::zero()) {
-    return timeouts.response_header;
+    return {timeouts.response_header, DecidedBy::response_header};
   }
-  return timeouts.idle_read > net::Duration::zero() ? timeouts.idle_read : timeouts.idle;
+  if (timeouts.idle_read > net::Duration::zero()) return {timeouts.idle_read, DecidedBy::idle_read};
+  return {timeouts.idle, DecidedBy::connection};
 }
 
 void Exchange::arm() {
-  net::Duration after = wait_ == Wait::nothing ? net::Duration::zero() : idle_timeout();
+  net::Duration after = wait_ == Wait::nothing ? net::Duration::zero() : idle_timeout().after;
   if (hard_deadline_ && !tunnel_) {
     const auto left =
         std::chrono::duration_cast<net::Duration>(*hard_deadline_ - worker_.loop().now());
@@ -414,7 +424,11 @@ void Exchange::on_timeout() {
   const bool client_is_slow = origin_paused_ || (!request_ended_ && !tunnel_ && !client_paused_ &&
                                                  wait_ == Wait::response_head);
   if (wait_ == Wait::nothing || client_is_slow) return arm();
-  answer_or_abort(wait_ == Wait::response_head ? kHeadTimeout : kReadTimeout);
+  const auto decided_by = std::to_underlying(idle_timeout().decided_by);
+  answer_or_abort({.code = Code::timed_out,
+                   .side = Side::origin,
+                   .what = wait_ == Wait::response_head ? kHeadTimeouts[decided_by]
+                                                        : kBodyTimeouts[decided_by]});
 }
 
 void Exchange::record_request() {

@@ -89,6 +89,12 @@ class Exchange : public ListLink<Exchange> {
   enum class Phase : std::uint8_t { idle, connecting, sending };
   // What on_timeout() stands for when it comes.
   enum class Wait : std::uint8_t { nothing, response_head, response_body };
+  // A time-out and the configuration key that it comes from.
+  enum class DecidedBy : std::uint8_t { connection, idle_read, response_header, route, tunnel };
+  struct Idle {
+    net::Duration after;
+    DecidedBy decided_by;
+  };
   static constexpr std::size_t kMaxAttempts = 8;
   // Request bodies up to this size are kept until the response starts, so that an idempotent
   // request can be sent again.
@@ -112,7 +118,7 @@ class Exchange : public ListLink<Exchange> {
   void record_request();
   void arm();
   void on_timeout();
-  [[nodiscard]] net::Duration idle_timeout() const;
+  [[nodiscard]] Idle idle_timeout() const;
 
   Worker& worker_;
   http::RequestHead request_;

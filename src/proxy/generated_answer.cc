@@ -2,7 +2,6 @@
 #include "proxy/generated_answer.h"
 
 #include <fmt/core.h>
-#include <netinet/in.h>
 
 #include <cerrno>
 #include <iterator>
@@ -25,6 +24,7 @@ std::uint16_t status_of(const Error& error) noexcept {
     case Code::unavailable:
       return error.side == Side::origin ? 502 : 503;
     case Code::tls:
+    case Code::certificate:
       return 502;
     case Code::loop:
       return 508;
@@ -35,6 +35,35 @@ std::uint16_t status_of(const Error& error) noexcept {
   return 500;
 }
 
+namespace {
+
+std::string_view unavailable_type(const Error& error) noexcept {
+  if (error.side != Side::origin) return "destination_unavailable";
+  switch (error.native) {
+    case ECONNREFUSED:
+      return "connection_refused";
+    case ETIMEDOUT:
+      return "connection_timeout";
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+    case EADDRNOTAVAIL:
+    case EACCES:
+    case EPERM:
+      return "destination_ip_unroutable";
+    case ECONNRESET:
+    case EPIPE:
+      return "connection_terminated";
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+      return "connection_limit_reached";
+    default:
+      return "dns_error";  // The native codes of the resolver are no errno.
+  }
+}
+
+}  // namespace
+
 std::string_view proxy_status_type(const Error& error) noexcept {
   switch (error.code) {
     case Code::loop:
@@ -43,9 +72,7 @@ std::string_view proxy_status_type(const Error& error) noexcept {
       if (error.side == Side::client) return "http_request_error";
       return error.retry == Retry::always ? "connection_timeout" : "http_response_timeout";
     case Code::unavailable:
-      if (error.native == ECONNREFUSED) return "connection_refused";
-      if (error.native != 0) return "destination_ip_unroutable";
-      return error.side == Side::origin ? "dns_error" : "destination_unavailable";
+      return unavailable_type(error);
     case Code::closed:
       return error.side == Side::client ? "http_request_error" : "connection_terminated";
     case Code::limit:
@@ -57,6 +84,8 @@ std::string_view proxy_status_type(const Error& error) noexcept {
       return "http_protocol_error";
     case Code::tls:
       return "tls_protocol_error";
+    case Code::certificate:
+      return "tls_certificate_error";
     case Code::config:
       return "proxy_configuration_error";
     case Code::internal:

@@ -118,9 +118,17 @@ void Http1OriginConnection::release() {
 
 void Http1OriginConnection::settle() {
   released_ = false;
-  if (!reusable_ || input_ended_) return pool_.remove(*this);
+  if (!reusable_ || input_ended_ || !is_quiet()) return pool_.remove(*this);
   idle_since_ = pool_.worker().loop().now();
   pool_.put_idle(*this);
+}
+
+// The event that brought the end of the response may have brought more, of which no other event
+// will tell: the end of the connection, or bytes that nobody asked for. Normally no system call.
+bool Http1OriginConnection::is_quiet() {
+  const bool quiet = transport_->read(input_.room()).status == net::ReadResult::Status::would_block;
+  input_.release_if_empty();
+  return quiet;
 }
 
 void Http1OriginConnection::abort() {
@@ -230,9 +238,9 @@ void Http1OriginConnection::end_response() {
   // Bytes behind the end of a response are either an answer to nothing or smuggled: what they mean
   // to the next request is for nobody to guess.
   reusable_ = info_.persistent && info_.framing != http1::Framing::tunnel && input_.empty();
-  input_.release_if_empty();
   exchange_->on_response_end(trailers_, reusable_);
   trailers_.clear();
+  input_.release_if_empty();  // Not before: the trailers are views into it.
 }
 
 void Http1OriginConnection::on_input_end(bool truncated) {

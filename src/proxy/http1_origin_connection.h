@@ -67,6 +67,7 @@ class Http1OriginConnection final : public OriginStream,
   void on_input_end(bool truncated);
   void end_response();
   void settle();
+  [[nodiscard]] bool is_quiet();
   void flush();
   void on_write_failed(Error error);
   void arm_write_stall();

@@ -50,7 +50,7 @@ void OriginRequest::on_handshake(Result<> result) {
                               pool_.endpoint().host, pool_.endpoint().port, error.what,
                               handshaking_->detail());
   error.side = Side::origin;
-  error.code = Code::tls;
+  if (error.code != Code::certificate) error.code = Code::tls;
   error.retry = Retry::always;  // No request byte was sent.
   fail(error);
 }

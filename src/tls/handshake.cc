@@ -183,7 +183,10 @@ Error Connection::handshake_error(int ssl_error) {
                 .native = static_cast<std::int32_t>(ERR_GET_REASON(ERR_peek_error())),
                 .what = openssl_reason(fallback)};
     // OpenSSL's own words would be "certificate verify failed", whatever the reason.
-    if (unverified) error.what = X509_verify_cert_error_string(verified);
+    if (unverified) {
+      error.code = Code::certificate;
+      error.what = X509_verify_cert_error_string(verified);
+    }
     if (!detail_.empty()) detail_ += "; ";
     detail_ += take_openssl_text();
     return error;

@@ -138,6 +138,23 @@ TEST_F(ExchangeTest, NeverReusesAnOriginConnectionThatHasExtraBytes) {
   EXPECT_THAT(receive_until(*client, "ok"), Not(HasSubstr("poison")));
 }
 
+TEST_F(ExchangeTest, NeverReusesAConnectionThatEndedTogetherWithItsResponse) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto first = accept_origin();
+  receive_until(*first, "\r\n\r\n");
+  // Both are there before the worker looks: one event tells of both, and no other follows.
+  first->send(kOk);
+  first->shutdown_write();
+  receive_until(*client, "ok");
+  client->send(kGet);
+  auto second = accept_origin();
+  receive_until(*second, "\r\n\r\n");
+  second->send(kOk);
+  EXPECT_THAT(receive_until(*client, "ok"), StartsWith("HTTP/1.1 200"));
+}
+
 TEST_F(ExchangeTest, DeliversAnEarlyResponseWhileTheRequestBodyStillFlows) {
   start();
   auto client = connect_client();

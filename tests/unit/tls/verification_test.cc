@@ -77,7 +77,7 @@ TEST_F(Verification, RefusesWhatTheCertificateDoesNotProve) {
     ASSERT_TRUE(client.handshake.has_value());
     ASSERT_FALSE(client.is_open());
     EXPECT_EQ(client.handshake->error().what, c.what);
-    EXPECT_EQ(client.handshake->error().code, Code::protocol);
+    EXPECT_EQ(client.handshake->error().code, Code::certificate);
     EXPECT_EQ(client.handshake->error().side, Side::origin);
     EXPECT_EQ(client.handshake->error().retry, Retry::never);
     EXPECT_THAT(client.transport->detail(), HasSubstr("CN=" + c.certified.front()));
