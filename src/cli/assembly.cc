@@ -96,17 +96,20 @@ void copy_limits(const config::Server& from, proxy::ServerOptions& to) {
   to.limits.body.trailer_fields = from.limits.max_trailer_header_count;
   to.limits.interim_responses = from.limits.max_interim_responses;
   to.limits.request_body_bytes = from.limits.max_request_body_bytes;
+  to.limits.request_body_bytes_per_second = from.limits.min_request_body_bytes_per_second;
   to.limits.concurrent_clients = from.pooling.max_concurrent_client_connections;
 }
 
 void copy_timeouts(const config::Timeouts& from, proxy::Timeouts& to) {
   to.idle = from.connection;
   to.connect = from.connect;
+  to.client_handshake = from.client_handshake;
   to.client_header = from.client_header;
   to.response_header = from.response_header;
   to.idle_read = from.idle_read;
   to.idle_write = from.idle_write;
   to.request = from.request;
+  to.tunnel_idle = from.tunnel_idle;
   // In a file 0 means "at once"; to the server it means "no limit".
   to.drain = std::max(from.drain, config::Duration(1));
 }

@@ -97,13 +97,15 @@ struct Cluster {
 };
 
 struct Timeouts {
-  Duration connection{60'000};     // Idle client connection, idle pooled origin connection.
-  Duration connect{20'000};        // Name look-up, connection and TLS handshake to the origin.
-  Duration client_header{30'000};  // From the first byte of a request head to its end.
-  Duration response_header{0};     // From the end of the request to the origin's head.
-  Duration idle_read{0};           // No byte from the origin; 0: `connection` applies.
-  Duration idle_write{0};          // Origin takes no byte; 0: `connection` applies.
-  Duration request{0};             // The whole exchange.
+  Duration connection{60'000};        // Idle client connection, idle pooled origin connection.
+  Duration connect{20'000};           // Name look-up, connection and TLS handshake to the origin.
+  Duration client_handshake{10'000};  // TLS handshake of a client.
+  Duration client_header{30'000};     // From the first byte of a request head to its end.
+  Duration response_header{0};        // From the end of the request to the origin's head.
+  Duration idle_read{0};              // No byte from the origin; 0: `connection` applies.
+  Duration idle_write{0};             // Origin takes no byte; 0: `connection` applies.
+  Duration request{0};                // The whole exchange.
+  Duration tunnel_idle{3'600'000};    // Upgraded connections and event streams.
   std::uint32_t network_failure_retry_attempts = 1;
   Duration drain{10'000};  // From the stop signal until open exchanges are cut; 0: at once.
   bool operator==(const Timeouts&) const = default;
@@ -129,6 +131,8 @@ struct Limits {
   std::uint32_t max_trailer_header_block_bytes = 16 * 1024;
   std::uint32_t max_interim_responses = 20;
   std::optional<std::uint64_t> max_request_body_bytes = {};  // Absent: no limit.
+  // On the average of one `connection` time-out, until the response begins; 0: any.
+  std::uint64_t min_request_body_bytes_per_second = 100;
   bool operator==(const Limits&) const = default;
 };
 

@@ -115,11 +115,13 @@ Timeouts read_timeouts(const Section& section) {
   Timeouts timeouts;
   section.read("connectionTimeOutSeconds", timeouts.connection);
   section.read("connectTimeOutSeconds", timeouts.connect);
+  section.read("clientHandshakeTimeoutSeconds", timeouts.client_handshake);
   section.read("clientHeaderTimeoutSeconds", timeouts.client_header);
   section.read("responseHeaderTimeoutSeconds", timeouts.response_header);
   section.read("idleReadTimeoutSeconds", timeouts.idle_read);
   section.read("idleWriteTimeoutSeconds", timeouts.idle_write);
   section.read("requestTimeoutSeconds", timeouts.request);
+  section.read("tunnelIdleTimeoutSeconds", timeouts.tunnel_idle);
   section.read("networkFailureRetryAttempts", timeouts.network_failure_retry_attempts);
   section.read("drainTimeoutSeconds", timeouts.drain);
   return timeouts;
@@ -154,6 +156,7 @@ Limits read_limits(const Section& section) {
   section.read("maxTrailerHeaderBlockBytes", limits.max_trailer_header_block_bytes);
   section.read("maxInterimResponses", limits.max_interim_responses);
   section.read("maxRequestBodyBytes", limits.max_request_body_bytes);
+  section.read("minRequestBodyBytesPerSecond", limits.min_request_body_bytes_per_second);
   check_limits(section, limits);
   return limits;
 }

@@ -69,12 +69,7 @@ struct Connector::Impl {
 // turn.
 class Connector::Attempt final : private ResolveHandler, private TimerHandler, private Deferred {
  public:
-  Attempt(Impl& connector, const ConnectOptions& options, ConnectHandler& handler)
-      : connector_(connector),
-        options_(options),
-        handler_(handler),
-        total_(connector.loop, *this),
-        next_(connector.loop, *this) {}
+  Attempt(Impl& connector, const ConnectOptions& options, ConnectHandler& handler);
   ~Attempt();
 
   void start(std::string_view host, std::uint16_t port);
@@ -131,6 +126,13 @@ class Connector::Attempt::Racer final : private TransportHandler {
   Attempt& attempt_;
   std::unique_ptr<TcpTransport> transport_;
 };
+
+Connector::Attempt::Attempt(Impl& connector, const ConnectOptions& options, ConnectHandler& handler)
+    : connector_(connector),
+      options_(options),
+      handler_(handler),
+      total_(connector.loop, *this),
+      next_(connector.loop, *this) {}
 
 Connector::Attempt::~Attempt() {
   for (const auto& racer : racers_) discard(racer->take());

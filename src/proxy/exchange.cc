@@ -91,7 +91,7 @@ void Exchange::begin(ClientStream& client, const ClientInfo& info) {
   client_ = &client;
   info_ = &info;
   phase_ = Phase::connecting;
-  if (worker_.options().observer != nullptr) record_request();
+  if (is_recorded()) record_request();
 }
 
 void Exchange::start(ClientStream& client, const ClientInfo& info) {
@@ -387,7 +387,7 @@ void Exchange::finish(const Error* error) {
   timer_.disarm();
   wait_ = Wait::nothing;
   replay_.clear();
-  if (worker_.options().observer != nullptr) report(error);
+  if (is_recorded()) report(error);
   leave_endpoint(error != nullptr && error->side == Side::origin);
   phase_ = Phase::idle;
 }
@@ -431,6 +431,10 @@ void Exchange::on_timeout() {
                                                         : kBodyTimeouts[decided_by]});
 }
 
+bool Exchange::is_recorded() const {
+  return worker_.options().observer != nullptr || worker_.logger().wants(LogLevel::debug);
+}
+
 void Exchange::record_request() {
   started_ = net::Clock::now();
   record_.clear();
@@ -456,6 +460,10 @@ void Exchange::report(const Error* error) {
         fmt::format_to_n(origin, sizeof origin, "{}:{}", endpoint_->host, endpoint_->port).out;
     where = {origin, static_cast<std::size_t>(end - origin)};
   }
+  worker_.logger().log(LogLevel::debug, "{} {} {}://{}{} {} {} bytes {} us {}", info_->ip, part(0),
+                       part(1), part(2), part(3), status_, response_bytes_, duration.count(),
+                       error == nullptr ? std::string_view("ok") : error->what);
+  if (worker_.options().observer == nullptr) return;
   worker_.options().observer->on_exchange_finished(
       {.started = std::chrono::system_clock::now() - duration,
        .duration = duration,

@@ -114,6 +114,7 @@ class Exchange : public ListLink<Exchange> {
   void leave_endpoint(bool failed);
   void finish_if_done();
   void finish(const Error* error);
+  [[nodiscard]] bool is_recorded() const;
   void report(const Error* error);
   void record_request();
   void arm();
@@ -161,7 +162,7 @@ class Exchange : public ListLink<Exchange> {
   std::optional<net::TimePoint> hard_deadline_;  // Of the whole exchange.
   net::MemberTimer<Exchange, &Exchange::on_timeout> timer_;
 
-  // For the observer; filled only if there is one.
+  // For the observer and the debug log; filled only if somebody wants to know.
   net::TimePoint started_{};
   std::string record_;
   std::array<std::uint32_t, 4> record_ends_{};  // method, scheme, host, path

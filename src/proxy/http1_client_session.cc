@@ -16,11 +16,12 @@ constexpr Error kHeadTimeout{.code = Code::timed_out,
                              .what =
                                  "the request head did not arrive in time "
                                  "(timeouts.clientHeaderTimeoutSeconds)"};
-constexpr Error kBodyTimeout{.code = Code::timed_out,
-                             .side = Side::client,
-                             .what =
-                                 "the request body stopped arriving "
-                                 "(timeouts.connectionTimeOutSeconds)"};
+constexpr Error kBodyTimeout{
+    .code = Code::timed_out,
+    .side = Side::client,
+    .what =
+        "the request body came too slowly (timeouts.connectionTimeOutSeconds, "
+        "limits.minRequestBodyBytesPerSecond)"};
 constexpr Error kReaderStalled{
     .code = Code::timed_out, .side = Side::client, .what = "the client stopped reading"};
 constexpr Error kBodyIncomplete{.code = Code::closed,
@@ -114,7 +115,7 @@ void Http1ClientSession::abort(const Error& error) {
   // A body that ends with the connection looks complete after a FIN: only a reset tells.
   if (response_framing_ == http1::Framing::until_close) {
     transport_->abort_on_close();
-    shut_down_ = true;  // Neither FIN nor close_notify.
+    reset_ = true;
   }
   request_done_ = response_done_ = true;
   keep_alive_ = false;
@@ -212,9 +213,21 @@ void Http1ClientSession::arm_if_client_is_awaited() {
     in_head_ = true;  // Once per head: a byte now and then must not prolong it.
     timer_.arm(timeouts.client_header > net::Duration::zero() ? timeouts.client_header
                                                               : timeouts.idle);
-  } else if (reading_ == Reading::body && response_framing_ != http1::Framing::tunnel) {
+  } else if (reading_ == Reading::body && response_framing_ != http1::Framing::tunnel &&
+             !timer_.is_armed()) {
     timer_.arm(timeouts.idle);
   }
+}
+
+// Judged once per time-out over what came since the last time: a byte now and then does not help.
+bool Http1ClientSession::is_body_too_slow() const {
+  if (was_paused_) return false;  // We were the slow ones.
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(worker_.options().timeouts.idle).count();
+  const std::uint64_t rate = worker_.options().limits.request_body_bytes_per_second;
+  const bool counts = !response_begun_ && !discarding_;
+  return window_bytes_ == 0 ||
+         (counts && window_bytes_ < rate * static_cast<std::uint64_t>(seconds));
 }
 
 bool Http1ClientSession::process() {
@@ -254,6 +267,9 @@ bool Http1ClientSession::process_head() {
   decoder_.start({.framing = request_info_.framing, .bytes = head.body.bytes});
   reading_ = Reading::body;
   paused_ = true;
+  was_paused_ = false;
+  window_bytes_ = 0;
+  if (!decoder_.done()) timer_.arm(worker_.options().timeouts.idle);
   exchange_->start(*this, info_);
   if (decoder_.done()) end_request();
   return true;
@@ -265,6 +281,7 @@ bool Http1ClientSession::process_body() {
   http::FieldList& trailers = worker_.trailers();
   trailers.clear();
   const auto done = decode_body(input_, decoder_, body, trailers);
+  window_bytes_ += body.size();
   if (discarding_) {
     discarded_bytes_ += body.size();
     body.clear();
@@ -409,6 +426,7 @@ void Http1ClientSession::begin_close() {
 }
 
 void Http1ClientSession::finish_close() {
+  if (reset_) return worker_.remove(*this);  // Neither FIN nor close_notify.
   if (!std::exchange(shut_down_, true)) transport_->shutdown_write();
   if (transport_->unsent_bytes() > 0) return;  // on_writable() follows.
   if (!linger_ || input_ended_) return worker_.remove(*this);
@@ -435,6 +453,11 @@ void Http1ClientSession::on_timeout() {
     return begin_close();
   }
   if (reading_ == Reading::body && !paused_ && response_framing_ != http1::Framing::tunnel) {
+    if (!is_body_too_slow()) {
+      window_bytes_ = 0;
+      was_paused_ = false;
+      return timer_.arm(worker_.options().timeouts.idle);
+    }
     if (discarding_) return worker_.remove(*this);
     reading_ = Reading::nothing;
     request_done_ = linger_ = true;

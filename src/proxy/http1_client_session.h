@@ -37,7 +37,7 @@ class Http1ClientSession final : public ClientConnection,
   void send_end(const http::FieldList& trailers) override;
   void abort(const Error& error) override;
   [[nodiscard]] std::size_t backlog() const noexcept override;
-  void pause_body() override { paused_ = true; }
+  void pause_body() override { paused_ = was_paused_ = true; }
   void resume_body() override;
   void discard_body() override;
   void release_head() override;
@@ -78,6 +78,7 @@ class Http1ClientSession final : public ClientConnection,
   void begin_close();
   void finish_close();
   void arm_if_client_is_awaited();
+  [[nodiscard]] bool is_body_too_slow() const;
 
   Worker& worker_;
   std::unique_ptr<net::Transport> transport_;
@@ -108,8 +109,11 @@ class Http1ClientSession final : public ClientConnection,
   bool input_ended_ = false;
   bool shut_down_ = false;
   bool draining_ = false;
+  bool reset_ = false;       // End with a reset, as the response is incomplete.
+  bool was_paused_ = false;  // At some time since the timer was armed for the body.
   std::size_t discarded_bytes_ = 0;
-  std::size_t stalled_bytes_ = 0;  // backlog() when its progress was last looked at.
+  std::uint64_t window_bytes_ = 0;  // Of the body, since the timer was armed for it.
+  std::size_t stalled_bytes_ = 0;   // backlog() when its progress was last looked at.
   net::MemberDeferred<Http1ClientSession, &Http1ClientSession::on_turn_end> turn_end_{*this};
   net::MemberTimer<Http1ClientSession, &Http1ClientSession::on_timeout> timer_;
 };

@@ -42,6 +42,8 @@ struct Limits {
   http1::BodyLimits body;
   std::uint32_t interim_responses = 20;             // 1xx per request.
   std::optional<std::uint64_t> request_body_bytes;  // Over it: 413.
+  // Slowest request body, on the average of one Timeouts::idle, until the response begins: 408.
+  std::uint64_t request_body_bytes_per_second = 0;
   std::optional<std::uint64_t> concurrent_clients;  // All listeners together; over it: 503.
 };
 

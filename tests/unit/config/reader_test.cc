@@ -69,11 +69,13 @@ server:
   timeouts:
     connectionTimeOutSeconds: 61
     connectTimeOutSeconds: 0.5
+    clientHandshakeTimeoutSeconds: 11
     clientHeaderTimeoutSeconds: 0
     responseHeaderTimeoutSeconds: 3
     idleReadTimeoutSeconds: 4
     idleWriteTimeoutSeconds: 5
     requestTimeoutSeconds: 6.001
+    tunnelIdleTimeoutSeconds: 12
     networkFailureRetryAttempts: 2
     drainTimeoutSeconds: 7
   pooling:
@@ -93,6 +95,7 @@ server:
     maxTrailerHeaderBlockBytes: 300
     maxInterimResponses: 1
     maxRequestBodyBytes: 0
+    minRequestBodyBytesPerSecond: 13
   tls:
     supportedSslProtocols: [tls13]
     keyLogPath: keys.log
@@ -200,11 +203,13 @@ TEST_F(ReadConfig, ReadsTheServer) {
   const Server server = load(kFull).server;
   EXPECT_EQ(server.timeouts, (Timeouts{.connection = milliseconds(61'000),
                                        .connect = milliseconds(500),
+                                       .client_handshake = milliseconds(11'000),
                                        .client_header = milliseconds(0),
                                        .response_header = milliseconds(3'000),
                                        .idle_read = milliseconds(4'000),
                                        .idle_write = milliseconds(5'000),
                                        .request = milliseconds(6'001),
+                                       .tunnel_idle = milliseconds(12'000),
                                        .network_failure_retry_attempts = 2,
                                        .drain = milliseconds(7'000)}));
   EXPECT_EQ(server.pooling, (Pooling{.enable_connection_pool = false,
@@ -221,7 +226,8 @@ TEST_F(ReadConfig, ReadsTheServer) {
                                    .max_trailer_header_count = 0,
                                    .max_trailer_header_block_bytes = 300,
                                    .max_interim_responses = 1,
-                                   .max_request_body_bytes = 0}));
+                                   .max_request_body_bytes = 0,
+                                   .min_request_body_bytes_per_second = 13}));
   EXPECT_EQ(server.via_header_pseudonym, "");
   EXPECT_TRUE(server.ignore_server_certificate_errors);
   EXPECT_EQ(server.forwarded_headers, ForwardedHeaders::both);
