@@ -240,7 +240,9 @@ def test_verbose_says_more(start_proxy, origin):
     quiet, loud = (start_proxy(forward_to(origin), arguments=arguments) for arguments in ([], ["-v"]))
     for proxy in (quiet, loud):
         simple_get(proxy.port)
-    assert len(loud.errors) + len("".join(loud.lines)) > len(quiet.errors) + len("".join(quiet.lines))
+    # The log has a thread of its own: the line may come a moment after the answer.
+    wait_until(lambda: " GET http" in loud.errors, "the exchange in the log")
+    assert " GET http" not in quiet.errors
 
 
 def test_a_log_file_is_written_where_the_configuration_says(start_proxy, tmp_path):
@@ -252,7 +254,7 @@ def test_a_log_file_is_written_where_the_configuration_says(start_proxy, tmp_pat
         simple_get(proxy.port)
         proxy.stop()
     assert log.read_text(encoding="utf-8").strip()
-    assert proxy.errors == ""
+    assert all("draining" in line for line in proxy.errors.splitlines()), "the log is in the file only"
 
 
 @pytest.mark.parametrize("text", ["server: {}\n", "listeners: []\n", ""])

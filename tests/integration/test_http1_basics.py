@@ -271,7 +271,6 @@ def test_endless_empty_lines_are_refused(describing):
 @pytest.mark.parametrize("target, host, seen_target", [
     ("http://b.example/x?y", "b.example", "/x?y"),
     ("http://b.example", "b.example", "/"),
-    ("http://b.example?q=1", "b.example", "/?q=1"),
     ("HTTP://b.example:8080/", "b.example:8080", "/"),
     ("http://[::1]:99/z", "[::1]:99", "/z"),
 ])
@@ -280,6 +279,13 @@ def test_absolute_form_becomes_origin_form(describing, target, host, seen_target
     assert simple_get(proxy.port, target, host_field=host).status == 200
     request = origin.requests[0]
     assert (request.target, request.fields.only("Host")) == (seen_target, host)
+
+
+def test_absolute_form_without_a_path_before_its_query_is_refused(describing):
+    """RFC 9110 §4.2.3 makes "/?q=1" of it; proxies that do not would ask for another resource."""
+    proxy, origin = describing
+    assert simple_get(proxy.port, "http://b.example?q=1", host_field="b.example").status == 400
+    assert origin.requests == []
 
 
 def test_absolute_form_and_host_never_disagree_at_the_origin(describing):
