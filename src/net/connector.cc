@@ -139,7 +139,7 @@ Connector::Attempt::~Attempt() {
 }
 
 void Connector::Attempt::start(std::string_view host, std::uint16_t port) {
-  total_.arm(options_.timeout);
+  if (options_.timeout > Duration(0)) total_.arm(options_.timeout);
   query_ = connector_.resolver.resolve(host, port, *this);
 }
 

@@ -23,7 +23,7 @@ class ConnectHandler {
 };
 
 struct ConnectOptions {
-  Duration timeout{20'000};  // All attempts together, name look-up included.
+  Duration timeout{20'000};  // All attempts together, name look-up included; 0: none.
   SocketOptions socket{};
 };
 

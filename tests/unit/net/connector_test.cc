@@ -245,6 +245,19 @@ TEST_F(ConnectorTest, TimesOutWhenNobodyAnswers) {
   EXPECT_EQ(caller.count, 1);
 }
 
+TEST_F(ConnectorTest, WaitsWithoutALimitWhenTheTimeoutIsZero) {
+  const SilentPort silent(loopback(0));
+  server.zone["origin.test"] = {.addresses = {"127.0.0.1"}};
+  Caller patient;
+  Caller quick;
+  connect(patient, "127.0.0.1", silent.address.port(), Duration(0));
+  connect(quick, "origin.test", port, Duration(0));
+  ASSERT_TRUE(told(quick));
+  EXPECT_NE(quick.transport, nullptr);
+  run_idle(loop);
+  EXPECT_EQ(patient.count, 0);
+}
+
 TEST_F(ConnectorTest, CountsTheNameLookUpAgainstTheTimeout) {
   server.zone["silent.test"] = {.manner = DnsRecord::Manner::silent};
   Caller caller;
