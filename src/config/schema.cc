@@ -49,7 +49,9 @@ constexpr auto kRows = std::to_array<Row>({
      .help = "Connections on this listener at one time; further ones are refused. "
              "Absent: no limit but `server.pooling.maxConcurrentClientConnections`."},
     {.path = "listeners[].maxCachedConnections", .type = Type::integer, .max = kMaxCount,
-     .help = "Idle connections kept for the origin `forwardHost`, per worker. "
+     .help = "Idle connections that requests of this listener leave behind, kept per worker for each "
+             "origin: `forwardHost` and the destinations of all clusters. Listeners with the same "
+             "value share the connections to clusters. "
              "Absent: `server.pooling.maxCachedConnections`."},
 
     {.path = "routes[]", .type = Type::sections,
@@ -187,7 +189,7 @@ constexpr auto kRows = std::to_array<Row>({
      .default_text = "3600", .max = kMaxSeconds,
      .help = "An upgraded connection (WebSocket) or an event stream without a byte."},
     {.path = "server.timeouts.networkFailureRetryAttempts", .type = Type::integer,
-     .default_text = "1", .max = 20,
+     .default_text = "1", .max = 7,
      .help = "Further attempts after an origin failed, if the request was certainly not processed."},
     {.path = "server.timeouts.drainTimeoutSeconds", .type = Type::seconds, .default_text = "10",
      .max = kMaxSeconds,
@@ -285,8 +287,8 @@ constexpr auto kRows = std::to_array<Row>({
      .help = "Old files that are kept."},
     {.path = "logging.queueCapacity", .type = Type::integer, .default_text = "8192", .min = 1,
      .max = 1'048'576,
-     .help = "Lines that may wait to be written. Further ones are dropped and counted, so that a "
-             "slow disk never slows traffic."},
+     .help = "Lines that may wait to be written. When more come, the oldest are dropped and counted, "
+             "so that a slow disk never slows traffic."},
 });
 
 constexpr auto kIgnored = std::to_array<std::string_view>({

@@ -24,6 +24,11 @@ TEST(Schema, HasEachKeyOnceAndInABlockThatStandsBeforeIt) {
   }
 }
 
+TEST(Schema, AllowsAsManyRetriesAsAnExchangeMakes) {
+  // An exchange tries eight times in all, the first time included.
+  EXPECT_EQ(find_row("server.timeouts", "networkFailureRetryAttempts")->max, 7);
+}
+
 TEST(FindRow, FindsKeysInTheirBlockOnly) {
   ASSERT_NE(find_row("listeners[]", "port"), nullptr);
   EXPECT_EQ(find_row("listeners[]", "port")->max, 65535);
