@@ -5,20 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <numeric>
 #include <vector>
+
+#include "base/ascii.h"
+#include "http/field.h"
 
 namespace titanium::config {
 namespace {
 
 constexpr std::size_t kMaxDistance = 2;
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool equals_ignore_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
 
 // Number of characters to insert, delete, replace or swap with their neighbour to make `b` of `a`;
 // case does not count. Stops caring above kMaxDistance.
@@ -34,11 +30,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     current[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+      const bool same = to_lower(a[i - 1]) == to_lower(b[j - 1]);
       current[j] =
           std::min({previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (same ? 0 : 1)});
-      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-          lower(a[i - 2]) == lower(b[j - 1])) {
+      if (i > 1 && j > 1 && to_lower(a[i - 1]) == to_lower(b[j - 2]) &&
+          to_lower(a[i - 2]) == to_lower(b[j - 1])) {
         current[j] = std::min(current[j], before[j - 2] + 1);
       }
     }
@@ -64,7 +60,7 @@ std::string format_diagnostic(const Diagnostic& diagnostic) {
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
   for (const std::string_view candidate : known) {
-    if (equals_ignore_case(word, candidate)) return candidate;
+    if (http::equals_ignore_case(word, candidate)) return candidate;
   }
   std::string_view best;
   std::size_t best_distance = kMaxDistance + 1;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/ascii.h"
 #include "config/diagnostic.h"
 #include "http/field.h"
 #include "http/uri.h"
@@ -21,14 +22,6 @@ using Checked = std::expected<std::string, TextProblem>;
 
 std::unexpected<TextProblem> bad(std::string message, std::string hint = {}) {
   return std::unexpected(TextProblem{.message = std::move(message), .hint = std::move(hint)});
-}
-
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return out;
 }
 
 // The canonical form of an IP literal, with or without brackets.

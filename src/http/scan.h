@@ -46,14 +46,6 @@ inline constexpr auto kTokenBytes =
     byte_class([](char c) consteval { return is_alnum(c) || is_one_of(c, "!#$%&'*+-.^_`|~"); });
 inline constexpr auto kControlBytes = byte_class([](char c) consteval { return is_control(c); });
 
-inline constexpr auto kLowerCase = [] {
-  std::array<std::uint8_t, 256> table{};
-  for (unsigned c = 0; c < table.size(); ++c) {
-    table[c] = static_cast<std::uint8_t>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  }
-  return table;
-}();
-
 inline constexpr auto kHexValues = [] {
   std::array<std::int8_t, 256> table{};
   table.fill(-1);
@@ -80,9 +72,6 @@ inline constexpr auto kHexValues = [] {
 }
 [[nodiscard]] constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-[[nodiscard]] constexpr char to_lower(char c) noexcept {
-  return static_cast<char>(scan_detail::kLowerCase[scan_detail::index(c)]);
-}
 // The value of a hexadecimal digit, or -1.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {
   return scan_detail::kHexValues[scan_detail::index(c)];

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/ascii.h"
 #include "net/ares_channel.h"
 #include "net/name_cache.h"
 
@@ -19,14 +20,6 @@ constexpr std::size_t kLongestName = 253 + 1;
 std::unexpected<Error> look_up_error(std::string_view what) {
   return std::unexpected(
       Error{.code = Code::unavailable, .side = Side::origin, .retry = Retry::always, .what = what});
-}
-
-std::string lower_case(std::string_view name) {
-  std::string lower(name);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 Answer with_port(Answer answer, std::uint16_t port) {

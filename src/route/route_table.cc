@@ -11,6 +11,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/ascii.h"
 #include "http/field.h"
 #include "http/uri.h"
 #include "route/path_template.h"
@@ -48,9 +49,7 @@ void assign_host(std::string_view host, std::string& out) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (host.ends_with('.')) host.remove_suffix(1);
   out.assign(host);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  for (char& c : out) c = to_lower(c);
 }
 
 std::expected<Entry, std::string> make_entry(const RouteOptions& route, std::size_t index) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // A connection until its handshake is over.
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <utility>
 
+#include "net/address.h"
 #include "tls/connection.h"
 
 namespace titanium::tls {
@@ -42,9 +41,7 @@ bool is_clear_text_http(std::string_view start) {
 }
 
 bool is_ip_address(const std::string& name) {
-  std::array<unsigned char, sizeof(in6_addr)> address;
-  return inet_pton(AF_INET, name.c_str(), address.data()) == 1 ||
-         inet_pton(AF_INET6, name.c_str(), address.data()) == 1;
+  return net::SocketAddress::parse(name, 0).has_value();
 }
 
 // The form that certificates use: no brackets around IPv6, no dot of the DNS root.

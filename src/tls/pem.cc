@@ -10,6 +10,8 @@
 #include <fstream>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace titanium::tls {
 namespace {
 
@@ -46,14 +48,6 @@ int give_password(char* buffer, int size, int /*writing*/, void* user_data) noex
 
 bool is_end_of_pem(unsigned long entry) {
   return ERR_GET_LIB(entry) == ERR_LIB_PEM && ERR_GET_REASON(entry) == PEM_R_NO_START_LINE;
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return lower;
 }
 
 std::string common_name(const X509* certificate) {

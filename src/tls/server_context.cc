@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/ascii.h"
 #include "tls/pem.h"
 
 namespace titanium::tls {
@@ -24,9 +25,7 @@ int choose_certificate(SSL* ssl, int* /*alert*/, void* user_data) noexcept {
   const std::string_view name(asked);
   if (name.size() > kMaxNameBytes) return SSL_TLSEXT_ERR_NOACK;
   std::array<char, kMaxNameBytes> lower;
-  std::ranges::transform(name, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  std::ranges::transform(name, lower.begin(), to_lower);
   SSL_CTX* context = impl.find({lower.data(), name.size()});
   if (context != SSL_get_SSL_CTX(ssl)) SSL_set_SSL_CTX(ssl, context);
   return SSL_TLSEXT_ERR_OK;
