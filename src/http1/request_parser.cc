@@ -105,7 +105,12 @@ Result<> apply_host(std::span<const std::string_view> hosts, http::RequestHead& 
 // which requests pass all our rules by.
 std::string_view upgrade_of(const ConnectionFields& facts, http::Version version) {
   if (version == http::Version::http10 || !facts.has_upgrade) return {};
-  if (http::list_contains(facts.upgrade, "h2c")) return {};
+  std::string_view list = facts.upgrade;
+  std::string_view protocol;
+  while (http::next_list_element(list, protocol)) {
+    const std::string_view name = protocol.substr(0, protocol.find('/'));
+    if (http::equals_ignore_case(name, "h2c")) return {};
+  }
   return facts.upgrade;
 }
 
@@ -177,8 +182,6 @@ Result<std::optional<std::size_t>> RequestParser::parse(std::string_view buffer,
 
 void RequestParser::reset() noexcept { scanner_.reset(); }
 
-bool RequestParser::has_started(std::string_view /*buffer*/) const noexcept {
-  return !scanner_.lines().empty();
-}
+bool RequestParser::has_started() const noexcept { return !scanner_.lines().empty(); }
 
 }  // namespace titanium::http1

@@ -42,10 +42,14 @@ TcpTransport::~TcpTransport() {
 
 int TcpTransport::take_connect_error() noexcept {
   wants_writable_ = false;
-  if (!ending_ || error_ != 0) return error_;
+  if (ending_) fetch_error();
+  return error_;
+}
+
+void TcpTransport::fetch_error() noexcept {
+  if (error_ != 0) return;
   socklen_t length = sizeof error_;
   if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error_, &length) != 0) error_ = errno;
-  return error_;
 }
 
 void TcpTransport::on_ready(Readiness ready) {
@@ -55,6 +59,8 @@ void TcpTransport::on_ready(Readiness ready) {
   }
   if (ready.writable) blocked_ = false;
   if (ready.peer_closed || ready.failed) ending_ = true;
+  // A reset that follows a FIN is told here and nowhere else: recv() goes on saying "end".
+  if (ready.failed) fetch_error();
   report();
 }
 
@@ -113,7 +119,7 @@ ReadResult TcpTransport::read(std::span<std::uint8_t> into) {
           .error = remember_failure(error_ != 0 ? error_ : errno)};
 }
 
-Result<> TcpTransport::write(ChunkQueue& from, bool more) {
+Result<> TcpTransport::write(ChunkQueue& from) {
   if (error_ != 0) return std::unexpected(remember_failure(error_));
   while (!from.empty() && !blocked_) {
     std::array<iovec, 64> pieces;
@@ -124,7 +130,7 @@ Result<> TcpTransport::write(ChunkQueue& from, bool more) {
     msghdr message{};
     message.msg_iov = filled.data();
     message.msg_iovlen = filled.size();
-    const int flags = MSG_NOSIGNAL | (more || bytes < from.size() ? MSG_MORE : 0);
+    const int flags = MSG_NOSIGNAL | (bytes < from.size() ? MSG_MORE : 0);
     const ssize_t sent = ::sendmsg(socket_.get(), &message, flags);
     if (sent < 0) {
       if (errno == EINTR) continue;

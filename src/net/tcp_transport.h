@@ -30,7 +30,7 @@ class TcpTransport final : public Transport, private IoHandler, private Deferred
 
   void set_handler(TransportHandler* handler) noexcept override;
   [[nodiscard]] ReadResult read(std::span<std::uint8_t> into) override;
-  [[nodiscard]] Result<> write(ChunkQueue& from, bool more) override;
+  [[nodiscard]] Result<> write(ChunkQueue& from) override;
   void shutdown_write() override;
   void abort_on_close() noexcept override { abort_on_close_ = true; }
   [[nodiscard]] bool is_stale() override;
@@ -44,6 +44,7 @@ class TcpTransport final : public Transport, private IoHandler, private Deferred
   void on_ready(Readiness ready) override;
   void on_turn_end() override { report(); }
   void report();
+  void fetch_error() noexcept;
   [[nodiscard]] Error remember_failure(int error) noexcept;
 
   EventLoop& loop_;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <utility>
+
 #include "base/intrusive_list.h"
+#include "proxy/admission.h"
 
 namespace titanium::proxy {
 
@@ -16,12 +19,19 @@ class ClientConnection : public ListLink<ClientConnection> {
 
   // Set by the worker on removal; from then on the object does nothing but wait for destruction.
   [[nodiscard]] bool is_doomed() const noexcept { return doomed_; }
-  void doom() noexcept { doomed_ = true; }
+  void doom() noexcept {
+    doomed_ = true;
+    const AdmissionTicket given_back = take_ticket();
+  }
 
-  // The listener whose connection count this one is part of.
-  std::size_t listener = 0;
+  // Hands the ticket on to the connection that takes this one's place.
+  [[nodiscard]] AdmissionTicket take_ticket() noexcept { return std::move(ticket_); }
+
+ protected:
+  explicit ClientConnection(AdmissionTicket ticket) noexcept : ticket_(std::move(ticket)) {}
 
  private:
+  AdmissionTicket ticket_;
   bool doomed_ = false;
 };
 

@@ -9,9 +9,11 @@ namespace titanium::proxy {
 
 ClientHandshake::ClientHandshake(Worker& worker, std::unique_ptr<net::Transport> transport,
                                  std::shared_ptr<const tls::ServerContext> context,
-                                 std::size_t from_listener)
-    : worker_(worker), deadline_(worker.loop(), *this) {
-  listener = from_listener;
+                                 std::size_t listener, AdmissionTicket ticket)
+    : ClientConnection(std::move(ticket)),
+      worker_(worker),
+      listener_(listener),
+      deadline_(worker.loop(), *this) {
   transport_ = tls::make_tls_server(worker.loop(), worker.chunks(), std::move(transport),
                                     std::move(context), *this);
   deadline_.arm(worker.options().timeouts.client_handshake);
@@ -20,7 +22,11 @@ ClientHandshake::ClientHandshake(Worker& worker, std::unique_ptr<net::Transport>
 void ClientHandshake::on_handshake(Result<> result) {
   if (is_doomed()) return;
   if (result) {
-    worker_.start_session(std::move(transport_), listener);
+    const tls::TlsTransport& tls = *transport_;
+    worker_.logger().log(LogLevel::debug, "TLS with client {}: {} {} {} SNI '{}'{}",
+                         tls.peer_address().ip(), tls.version(), tls.cipher(), tls.group(),
+                         tls.server_name(), tls.resumed() ? " resumed" : "");
+    worker_.start_session(std::move(transport_), listener_, take_ticket());
   } else {
     worker_.logger().log(LogLevel::debug, "TLS handshake with client {} failed: {} ({})",
                          transport_->peer_address().ip(), result.error().what,

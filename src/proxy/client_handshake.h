@@ -15,7 +15,8 @@ class Worker;
 class ClientHandshake final : public ClientConnection, private tls::HandshakeHandler {
  public:
   ClientHandshake(Worker& worker, std::unique_ptr<net::Transport> transport,
-                  std::shared_ptr<const tls::ServerContext> context, std::size_t listener);
+                  std::shared_ptr<const tls::ServerContext> context, std::size_t listener,
+                  AdmissionTicket ticket);
 
   void drain() override {}  // It has its deadline, and what follows it is drained.
 
@@ -24,6 +25,7 @@ class ClientHandshake final : public ClientConnection, private tls::HandshakeHan
   void on_timeout();
 
   Worker& worker_;
+  std::size_t listener_;
   std::unique_ptr<tls::TlsTransport> transport_;
   net::MemberTimer<ClientHandshake, &ClientHandshake::on_timeout> deadline_;
 };

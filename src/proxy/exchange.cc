@@ -78,6 +78,7 @@ void Exchange::clear() {
   attempts_ = 0;
   wait_ = Wait::nothing;
   request_ended_ = request_discarded_ = response_started_ = response_ended_ = false;
+  endpoint_failed_ = continued_ = false;
   client_paused_ = origin_paused_ = origin_reused_ = tunnel_ = event_stream_ = false;
   replayable_ = true;
   interim_count_ = 0;
@@ -148,6 +149,11 @@ void Exchange::connect(OriginPool::Wanted wanted) {
   ++attempts_;
   phase_ = Phase::connecting;
   wait_ = Wait::nothing;
+  if (!request_ended_ && !client_paused_) {
+    // In the middle of a request that is sent again: what comes now has nowhere to go yet.
+    client_paused_ = true;
+    client_->pause_body();
+  }
   pending_ = worker_.pool(*endpoint_).acquire(*this, wanted);
 }
 
@@ -196,11 +202,11 @@ bool Exchange::may_retry(const Error& error) const {
 void Exchange::on_request_data(ChunkQueue& data) {
   request_bytes_ += data.size();
   const auto& limit = worker_.options().limits.request_body_bytes;
-  if (limit && request_bytes_ > *limit) {
+  if (limit && request_bytes_ > *limit && !tunnel_) {
     data.clear();
     return on_request_error(kBodyTooLarge);
   }
-  if (origin_ == nullptr) return data.clear();
+  TI_ASSERT(origin_ != nullptr && "the client was not paused");
   if (replayable_ && !tunnel_) {
     // Only an idempotent request on a connection that may be stale can ever be sent again.
     replayable_ = origin_reused_ && !response_started_ && request_bytes_ <= kReplayBytes &&
@@ -216,13 +222,14 @@ void Exchange::on_request_data(ChunkQueue& data) {
     client_paused_ = true;
     client_->pause_body();
   }
-  if (wait_ == Wait::response_head || tunnel_) arm();
+  arm();
 }
 
 void Exchange::on_request_end(const http::FieldList& trailers) {
   request_ended_ = true;
   if (!trailers.empty()) replayable_ = false;
   if (origin_ != nullptr) origin_->send_end(trailers);
+  if (wait_ == Wait::response_head) arm();  // From now on the origin is the slow one.
   finish_if_done();
 }
 
@@ -254,6 +261,7 @@ void Exchange::on_client_gone(const Error& error) {
 }
 
 void Exchange::on_interim() {
+  if (response_.status == 100) continued_ = true;
   if (++interim_count_ > worker_.options().limits.interim_responses) {
     drop_origin();
     return answer(kTooManyInterim);
@@ -265,7 +273,8 @@ void Exchange::on_interim() {
 
 void Exchange::on_response() {
   const bool switches = response_.status == 101;
-  if (switches && request_.upgrade.empty()) {
+  // RFC 9110 §7.8: the request has to be complete before the protocol can change.
+  if (switches && (request_.upgrade.empty() || !request_ended_)) {
     drop_origin();
     return answer(kStraySwitch);
   }
@@ -275,7 +284,8 @@ void Exchange::on_response() {
   wait_ = Wait::response_body;
   if (response_.body.kind == http::BodyKind::streamed) {
     const http::Field* type = response_.fields.find("content-type");
-    event_stream_ = type != nullptr && type->value.starts_with("text/event-stream");
+    event_stream_ =
+        type != nullptr && http::equals_ignore_case(type->value.substr(0, 17), "text/event-stream");
   }
   worker_.forwarding().prepare_response(response_, worker_.date());
   client_->send_head(response_);
@@ -305,8 +315,10 @@ void Exchange::on_response_data(ChunkQueue& data) {
 void Exchange::on_response_end(const http::FieldList& trailers, bool reusable) {
   response_ended_ = true;
   client_->send_end(trailers);
-  if (!request_ended_ && !reusable && !tunnel_) {
-    // The origin has answered early and reads no more: the rest of the request has no taker.
+  // A client that waits for 100 (Continue) and got the final answer will not send its body.
+  const bool body_withheld = request_.expects_continue && !continued_ && request_bytes_ == 0;
+  if (!request_ended_ && !tunnel_ && (!reusable || body_withheld)) {
+    // The origin has answered early and reads no more, or the client will send no more.
     drop_origin();
     request_ended_ = request_discarded_ = true;
     client_->discard_body();
@@ -335,6 +347,10 @@ void Exchange::answer_or_abort(const Error& error) {
 
 void Exchange::answer(const Error& error) {
   drop_origin();
+  // A time-out of the whole exchange while the request was still arriving is not the origin's.
+  endpoint_failed_ =
+      error.side == Side::origin && !response_started_ &&
+      (error.code != Code::timed_out || request_ended_ || phase_ == Phase::connecting);
   std::string where;
   if (endpoint_ != nullptr && error.side == Side::origin) {
     where = endpoint_->host + ":" + std::to_string(endpoint_->port);
@@ -388,21 +404,30 @@ void Exchange::finish(const Error* error) {
   wait_ = Wait::nothing;
   replay_.clear();
   if (is_recorded()) report(error);
-  leave_endpoint(error != nullptr && error->side == Side::origin);
+  leave_endpoint(endpoint_failed_);
   phase_ = Phase::idle;
 }
 
 Exchange::Idle Exchange::idle_timeout() const {
   const auto& timeouts = worker_.options().timeouts;
   if (tunnel_ || event_stream_) return {timeouts.tunnel_idle, DecidedBy::tunnel};
-  if (route_.settings != nullptr && route_.settings->idle_timeout) {
-    return {*route_.settings->idle_timeout, DecidedBy::route};
-  }
   if (wait_ == Wait::response_head && timeouts.response_header > net::Duration::zero()) {
     return {timeouts.response_header, DecidedBy::response_header};
   }
+  if (route_.settings != nullptr && route_.settings->idle_timeout) {
+    return {*route_.settings->idle_timeout, DecidedBy::route};
+  }
   if (timeouts.idle_read > net::Duration::zero()) return {timeouts.idle_read, DecidedBy::idle_read};
   return {timeouts.idle, DecidedBy::connection};
+}
+
+net::Duration Exchange::idle_write_timeout() const {
+  const auto& timeouts = worker_.options().timeouts;
+  if (tunnel_) return timeouts.tunnel_idle;
+  if (route_.settings != nullptr && route_.settings->idle_timeout) {
+    return *route_.settings->idle_timeout;
+  }
+  return timeouts.idle_write > net::Duration::zero() ? timeouts.idle_write : timeouts.idle;
 }
 
 void Exchange::arm() {
@@ -420,9 +445,10 @@ void Exchange::on_timeout() {
   if (hard_deadline_ && !tunnel_ && worker_.loop().now() >= *hard_deadline_) {
     return answer_or_abort(kRequestTimeout);
   }
-  // The client is the slow one: its session has a time-out of its own.
-  const bool client_is_slow = origin_paused_ || (!request_ended_ && !tunnel_ && !client_paused_ &&
-                                                 wait_ == Wait::response_head);
+  // The client is the slow one, or the origin does not take the request: their sessions have
+  // time-outs of their own for that.
+  const bool request_counts = wait_ == Wait::response_head || response_ended_;
+  const bool client_is_slow = origin_paused_ || (!request_ended_ && !tunnel_ && request_counts);
   if (wait_ == Wait::nothing || client_is_slow) return arm();
   const auto decided_by = std::to_underlying(idle_timeout().decided_by);
   answer_or_abort({.code = Code::timed_out,

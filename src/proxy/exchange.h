@@ -80,6 +80,9 @@ class Exchange : public ListLink<Exchange> {
   // The stream broke: it forgets the exchange, and is not to be used any more.
   void on_origin_error(const Error& error);
 
+  // How long the origin may take no byte of this request; zero: for ever.
+  [[nodiscard]] net::Duration idle_write_timeout() const;
+
   // True from start() or reject() until the exchange has nothing more to do.
   [[nodiscard]] bool is_running() const noexcept { return phase_ != Phase::idle; }
   // Ready for the next exchange. Not while running.
@@ -144,6 +147,8 @@ class Exchange : public ListLink<Exchange> {
   bool request_discarded_ = false;
   bool response_started_ = false;
   bool response_ended_ = false;
+  bool continued_ = false;        // A 100 was passed on.
+  bool endpoint_failed_ = false;  // Instead of an answer, the origin gave us this error.
   bool client_paused_ = false;
   bool origin_paused_ = false;
   bool origin_reused_ = false;

@@ -24,6 +24,8 @@ constexpr Error kBodyTimeout{
         "limits.minRequestBodyBytesPerSecond)"};
 constexpr Error kReaderStalled{
     .code = Code::timed_out, .side = Side::client, .what = "the client stopped reading"};
+constexpr Error kTunnelTruncated{
+    .code = Code::closed, .side = Side::client, .what = "the client's TLS connection was cut"};
 constexpr Error kBodyIncomplete{.code = Code::closed,
                                 .side = Side::client,
                                 .what = "the connection ended in the middle of the request body"};
@@ -31,6 +33,8 @@ constexpr Error kBodyIncomplete{.code = Code::closed,
 // RFC 9112 §9.6: how long, and for how many bytes, to read on after our last byte, so that what the
 // client still sends does not reset the connection before it has read our answer.
 constexpr net::Duration kLinger{10'000};
+// For clients over the limit: they must not pile up.
+constexpr net::Duration kRefusalLinger{500};
 constexpr std::size_t kLingerBytes = 64 * 1024 * 1024;
 // A refused body is read up to here to save the connection.
 constexpr std::size_t kDiscardBytes = 256 * 1024;
@@ -38,14 +42,16 @@ constexpr std::size_t kDiscardBytes = 256 * 1024;
 }  // namespace
 
 Http1ClientSession::Http1ClientSession(Worker& worker, std::unique_ptr<net::Transport> transport,
-                                       ClientInfo info)
-    : worker_(worker),
+                                       ClientInfo info, AdmissionTicket ticket)
+    : ClientConnection(std::move(ticket)),
+      worker_(worker),
       transport_(std::move(transport)),
       info_(std::move(info)),
       input_(worker.chunks()),
       output_(worker.chunks()),
       parser_(worker.options().limits.head),
       decoder_(Side::client, worker.options().limits.body),
+      linger_time_(kLinger),
       timer_(worker.loop(), *this) {}
 
 Http1ClientSession::~Http1ClientSession() {
@@ -59,16 +65,30 @@ Http1ClientSession::~Http1ClientSession() {
 void Http1ClientSession::start(const Error* refuse) {
   transport_->set_handler(this);
   timer_.arm(worker_.options().timeouts.idle);
-  if (refuse != nullptr) refuse_request(*refuse);
+  if (refuse == nullptr) return;
+  linger_time_ = kRefusalLinger;
+  refuse_request(*refuse);
 }
 
 void Http1ClientSession::drain() {
   draining_ = true;
-  const bool idle = reading_ == Reading::head && !in_head_ && input_.empty() && output_.empty();
+  const bool idle = reading_ == Reading::head && !in_head_ && input_.empty();
   if (idle && closing_ == Closing::no) begin_close();
 }
 
 void Http1ClientSession::schedule() { worker_.loop().defer(turn_end_); }
+
+// Reading goes on in the next turn, not in this one: a client that always has something to say must
+// not keep the loop from everybody else.
+void Http1ClientSession::want_input() {
+  if (!processing_) worker_.loop().defer_to_next_turn(next_turn_);
+}
+
+void Http1ClientSession::on_next_turn() {
+  if (is_doomed()) return;
+  read_and_process();
+  on_turn_end();
+}
 
 // ---- Commands of the exchange
 
@@ -112,15 +132,14 @@ void Http1ClientSession::send_end(const http::FieldList& trailers) {
 
 void Http1ClientSession::abort(const Error& error) {
   worker_.logger().log(LogLevel::debug, "response to {} cut short: {}", info_.ip, error.what);
-  // A body that ends with the connection looks complete after a FIN: only a reset tells.
-  if (response_framing_ == http1::Framing::until_close) {
+  // What ends with the connection looks complete after a FIN: only a reset tells.
+  if (response_framing_ == http1::Framing::until_close ||
+      response_framing_ == http1::Framing::tunnel) {
     transport_->abort_on_close();
     reset_ = true;
   }
-  request_done_ = response_done_ = true;
-  keep_alive_ = false;
-  reading_ = Reading::nothing;
-  schedule();
+  response_done_ = true;
+  stop_reading();
 }
 
 std::size_t Http1ClientSession::backlog() const noexcept {
@@ -129,16 +148,13 @@ std::size_t Http1ClientSession::backlog() const noexcept {
 
 void Http1ClientSession::resume_body() {
   paused_ = false;
-  input_pending_ = true;
-  schedule();
+  want_input();
 }
 
 void Http1ClientSession::discard_body() {
   discarding_ = true;
   paused_ = false;
-  if (request_done_) return;
-  input_pending_ = true;
-  schedule();
+  if (!request_done_) want_input();
 }
 
 void Http1ClientSession::release_head() {
@@ -151,14 +167,18 @@ void Http1ClientSession::start_tunnel() {
   decoder_.start({.framing = http1::Framing::tunnel});
   reading_ = Reading::body;
   request_done_ = paused_ = keep_alive_ = false;
-  input_pending_ = true;
-  schedule();
+  want_input();
 }
 
 // ---- Input
 
 void Http1ClientSession::on_readable() {
-  if (!is_doomed()) read_and_process();
+  if (is_doomed()) return;
+  if (!input_ended_) return read_and_process();
+  // The client had ended its direction in an orderly way; what can follow is a reset.
+  const auto result = transport_->read(input_.room());
+  input_.release_if_empty();
+  if (result.status == net::ReadResult::Status::failed) on_lost(result.error);
 }
 
 bool Http1ClientSession::wants_input() const {
@@ -178,32 +198,37 @@ bool Http1ClientSession::wants_input() const {
 }
 
 void Http1ClientSession::read_and_process() {
-  for (std::size_t read = 0; read < kReadBudgetBytes;) {
+  processing_ = true;
+  read_stopped_ = true;
+  for (std::size_t read = 0; read < kReadBudgetBytes && !is_doomed();) {
     while (process()) {
     }
-    if (is_doomed()) return;
-    if (input_ended_ && reading_ == Reading::head && output_.size() < kBacklogHigh) {
-      return begin_close();  // No complete request is left, and none will come.
+    if (is_doomed()) break;
+    if (input_ended_) {
+      finish_input();
+      break;
     }
-    if (!wants_input()) return;
+    if (!wants_input()) break;
     const auto result = transport_->read(input_.room());
-    switch (result.status) {
-      case net::ReadResult::Status::bytes:
-        input_.filled(result.bytes);
-        read += result.bytes;
-        break;
-      case net::ReadResult::Status::would_block:
-        input_.release_if_empty();
-        return arm_if_client_is_awaited();
-      case net::ReadResult::Status::end:
-      case net::ReadResult::Status::truncated:
-        return on_input_end();
-      case net::ReadResult::Status::failed:
-        return on_lost(result.error);
+    if (result.status == net::ReadResult::Status::bytes) {
+      input_.filled(result.bytes);
+      read += result.bytes;
+      if (read >= kReadBudgetBytes) worker_.loop().defer_to_next_turn(next_turn_);
+      continue;
     }
+    read_stopped_ = false;
+    if (result.status == net::ReadResult::Status::would_block) {
+      input_.release_if_empty();
+      arm_if_client_is_awaited();
+      break;
+    }
+    if (result.status == net::ReadResult::Status::failed) {
+      on_lost(result.error);
+      break;
+    }
+    on_input_end(result.status == net::ReadResult::Status::truncated);
   }
-  input_pending_ = true;
-  schedule();
+  processing_ = false;
 }
 
 // Called when everything that the client sent was used and more is needed.
@@ -282,32 +307,39 @@ bool Http1ClientSession::process_body() {
   trailers.clear();
   const auto done = decode_body(input_, decoder_, body, trailers);
   window_bytes_ += body.size();
-  if (discarding_) {
-    discarded_bytes_ += body.size();
-    body.clear();
-    if (!done || discarded_bytes_ > kDiscardBytes) {
-      reading_ = Reading::nothing;
-      request_done_ = linger_ = true;
-      keep_alive_ = false;
-      schedule();
-      return true;
-    }
-  } else if (!body.empty()) {
-    exchange_->on_request_data(body);
-  }
-  if (!done && !discarding_) {
+  if (discarding_) return process_unwanted(body, done);
+  if (!body.empty()) exchange_->on_request_data(body);
+  if (!done) {
+    if (discarding_) return process_unwanted(body, done);  // The data were too much already.
+    stop_reading();
+    linger_ = true;
     exchange_->on_request_error(done.error());
-    reading_ = Reading::nothing;
-    request_done_ = linger_ = true;
-    keep_alive_ = false;
-    schedule();
     return true;
   }
-  if (done && *done) {
-    end_request();
+  if (*done) end_request();
+  return *done;
+}
+
+// Reads a body that nobody wants to its end, to save the connection, unless that takes too much.
+bool Http1ClientSession::process_unwanted(ChunkQueue& body, const Result<bool>& done) {
+  discarded_bytes_ += body.size();
+  body.clear();
+  if (!done || discarded_bytes_ > kDiscardBytes) {
+    stop_reading();
+    linger_ = true;
     return true;
   }
-  return false;
+  if (*done) end_request();
+  return *done;
+}
+
+// No byte of what comes is of interest: the connection ends with the current response.
+void Http1ClientSession::stop_reading() {
+  reading_ = Reading::nothing;
+  request_done_ = true;
+  keep_alive_ = false;
+  request_info_.persistent = false;
+  schedule();
 }
 
 void Http1ClientSession::end_request() {
@@ -321,29 +353,30 @@ void Http1ClientSession::end_request() {
 void Http1ClientSession::refuse_request(const Error& error) {
   if (exchange_ == nullptr) exchange_ = &worker_.take_exchange();
   // Where the next request would begin is unknown now: answer, and close.
-  reading_ = Reading::nothing;
-  request_info_.persistent = false;
-  request_done_ = linger_ = discarding_ = true;
+  stop_reading();
+  linger_ = discarding_ = true;
   in_head_ = false;
   exchange_->reject(*this, info_, error);
 }
 
-void Http1ClientSession::on_input_end() {
+void Http1ClientSession::on_input_end(bool truncated) {
   input_ended_ = true;
-  if (closing_ == Closing::lingering) return worker_.remove(*this);
-  if (reading_ == Reading::head) return begin_close();
-  if (reading_ != Reading::body) return;  // Half-closed: the answer to its request still goes out.
-  if (discarding_) {
-    request_done_ = true;
-    keep_alive_ = false;
-    return schedule();
+  // Only a tunnel takes the end of the connection for the end of its data.
+  if (truncated && response_framing_ == http1::Framing::tunnel) return on_lost(kTunnelTruncated);
+  if (closing_ == Closing::lingering) worker_.remove(*this);
+}
+
+// The client has ended its direction, and all of it that can be used now has been used.
+void Http1ClientSession::finish_input() {
+  if (reading_ == Reading::head) {
+    // No complete request is left, unless one waits for room in the output.
+    if (output_.size() < kBacklogHigh && closing_ == Closing::no) begin_close();
+    return;
   }
-  if (decoder_.end_of_input()) return end_request();  // The client's half of a tunnel.
-  reading_ = Reading::nothing;
-  request_done_ = true;
-  keep_alive_ = false;
-  exchange_->on_request_error(kBodyIncomplete);
-  schedule();
+  if (reading_ != Reading::body || paused_) return;  // Half-closed: its answer still goes out.
+  if (!discarding_ && decoder_.end_of_input()) return end_request();  // Its half of a tunnel.
+  stop_reading();
+  if (!discarding_) exchange_->on_request_error(kBodyIncomplete);
 }
 
 void Http1ClientSession::on_lost(const Error& error) {
@@ -360,13 +393,12 @@ void Http1ClientSession::on_writable() {
 
 void Http1ClientSession::on_turn_end() {
   if (is_doomed()) return;
-  if (std::exchange(input_pending_, false)) read_and_process();
-  if (!is_doomed()) flush();
+  flush();
   if (is_doomed()) return;
   if (response_done_ && discarding_ && !keep_alive_ && !request_done_) {
     // The connection ends with this answer: no need to wait for a body that nobody wants.
-    request_done_ = linger_ = true;
-    reading_ = Reading::nothing;
+    stop_reading();
+    linger_ = true;
   }
   if (request_done_ && response_done_) {
     next_message();
@@ -376,9 +408,12 @@ void Http1ClientSession::on_turn_end() {
 }
 
 void Http1ClientSession::flush() {
+  const bool was_full = output_.size() >= kBacklogHigh;
   if (!output_.empty()) {
     if (const auto written = transport_->write(output_); !written) return on_lost(written.error());
   }
+  // Pipelined requests may have waited for this.
+  if (was_full && output_.size() < kBacklogHigh && reading_ == Reading::head) want_input();
   const std::size_t waiting = backlog();
   if (waiting != stalled_bytes_) {
     // Progress, or more to send: either way the reader gets the full time.
@@ -410,8 +445,7 @@ void Http1ClientSession::next_message() {
   input_.release_if_empty();
   timer_.arm(worker_.options().timeouts.idle);
   // A pipelined request may be there already, in our buffer or in the kernel's.
-  input_pending_ = true;
-  schedule();
+  if (!input_.empty() || read_stopped_ || input_ended_) want_input();
 }
 
 void Http1ClientSession::begin_close() {
@@ -432,9 +466,8 @@ void Http1ClientSession::finish_close() {
   if (!linger_ || input_ended_) return worker_.remove(*this);
   closing_ = Closing::lingering;
   discarded_bytes_ = 0;
-  timer_.arm(kLinger);
-  input_pending_ = true;
-  schedule();
+  timer_.arm(linger_time_);
+  want_input();
 }
 
 void Http1ClientSession::on_timeout() {
@@ -459,11 +492,9 @@ void Http1ClientSession::on_timeout() {
       return timer_.arm(worker_.options().timeouts.idle);
     }
     if (discarding_) return worker_.remove(*this);
-    reading_ = Reading::nothing;
-    request_done_ = linger_ = true;
-    keep_alive_ = false;
+    stop_reading();
+    linger_ = true;
     exchange_->on_request_error(kBodyTimeout);
-    schedule();
   }
 }
 

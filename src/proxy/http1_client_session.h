@@ -22,7 +22,8 @@ class Http1ClientSession final : public ClientConnection,
                                  public ClientStream,
                                  private net::TransportHandler {
  public:
-  Http1ClientSession(Worker& worker, std::unique_ptr<net::Transport> transport, ClientInfo info);
+  Http1ClientSession(Worker& worker, std::unique_ptr<net::Transport> transport, ClientInfo info,
+                     AdmissionTicket ticket);
   ~Http1ClientSession() override;
 
   // Starts reading. With `refuse`, the connection only gets this error as its answer.
@@ -59,8 +60,10 @@ class Http1ClientSession final : public ClientConnection,
   void on_writable() override;
 
   void on_turn_end();
+  void on_next_turn();
   void on_timeout();
   void schedule();
+  void want_input();
 
   void read_and_process();
   [[nodiscard]] bool wants_input() const;
@@ -68,9 +71,12 @@ class Http1ClientSession final : public ClientConnection,
   [[nodiscard]] bool process();
   [[nodiscard]] bool process_head();
   [[nodiscard]] bool process_body();
+  [[nodiscard]] bool process_unwanted(ChunkQueue& body, const Result<bool>& done);
   void end_request();
   void refuse_request(const Error& error);
-  void on_input_end();
+  void on_input_end(bool truncated);
+  void finish_input();
+  void stop_reading();
   void on_lost(const Error& error);
 
   void flush();
@@ -103,9 +109,10 @@ class Http1ClientSession final : public ClientConnection,
   bool response_done_ = false;
   bool response_begun_ = false;
   bool continue_sent_ = false;
-  bool keep_alive_ = false;  // After the current response.
-  bool linger_ = false;      // Read on for a while after our last byte.
-  bool input_pending_ = false;
+  bool keep_alive_ = false;    // After the current response.
+  bool linger_ = false;        // Read on for a while after our last byte.
+  bool processing_ = false;    // read_and_process() is running and will see what changes.
+  bool read_stopped_ = false;  // The last read was not followed by "would block".
   bool input_ended_ = false;
   bool shut_down_ = false;
   bool draining_ = false;
@@ -114,7 +121,9 @@ class Http1ClientSession final : public ClientConnection,
   std::size_t discarded_bytes_ = 0;
   std::uint64_t window_bytes_ = 0;  // Of the body, since the timer was armed for it.
   std::size_t stalled_bytes_ = 0;   // backlog() when its progress was last looked at.
+  net::Duration linger_time_;
   net::MemberDeferred<Http1ClientSession, &Http1ClientSession::on_turn_end> turn_end_{*this};
+  net::MemberDeferred<Http1ClientSession, &Http1ClientSession::on_next_turn> next_turn_{*this};
   net::MemberTimer<Http1ClientSession, &Http1ClientSession::on_timeout> timer_;
 };
 

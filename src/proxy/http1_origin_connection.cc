@@ -15,6 +15,10 @@ namespace {
 constexpr Error kClosedEarly{.code = Code::closed,
                              .side = Side::origin,
                              .what = "the origin closed the connection before it answered"};
+constexpr Error kSpokeFirst{.code = Code::closed,
+                            .side = Side::origin,
+                            .retry = Retry::always,  // No byte of the request has left.
+                            .what = "the origin closed, or sent something, before the request"};
 constexpr Error kIncomplete{
     .code = Code::closed,
     .side = Side::origin,
@@ -59,7 +63,7 @@ void Http1OriginConnection::begin(Exchange& exchange) {
   method_ = exchange.request().method;
   reading_ = Reading::head;
   parser_.reset();
-  request_ended_ = response_seen_ = paused_ = reusable_ = released_ = false;
+  head_written_ = request_ended_ = response_seen_ = paused_ = reusable_ = released_ = false;
 }
 
 bool Http1OriginConnection::is_usable(bool ask_kernel) {
@@ -96,8 +100,7 @@ std::size_t Http1OriginConnection::backlog() const noexcept {
 
 void Http1OriginConnection::resume_body() {
   paused_ = false;
-  input_pending_ = true;
-  pool_.worker().loop().defer(turn_end_);
+  pool_.worker().loop().defer_to_next_turn(next_turn_);
 }
 
 void Http1OriginConnection::start_tunnel() {
@@ -110,14 +113,24 @@ void Http1OriginConnection::release() {
   reused_ = true;
   head_chunk_.reset();
   released_ = true;
+  const bool tunnel = request_framing_ == http1::Framing::tunnel;
+  if (!reusable_ && !tunnel) return pool_.remove(*this);
   // The end of a request whose response came early, or the last words of a tunnel, still have to go
   // out; flush() settles the matter then.
-  if (backlog() == 0) return settle();
+  if (is_flushed()) return settle();
+  arm_write_stall();
   pool_.worker().loop().defer(turn_end_);
+}
+
+// For another exchange it is enough that the transport has everything; before the connection is
+// closed, the peer's kernel must have it.
+bool Http1OriginConnection::is_flushed() const noexcept {
+  return reusable_ ? output_.empty() : backlog() == 0;
 }
 
 void Http1OriginConnection::settle() {
   released_ = false;
+  write_stall_.arm(net::Duration::zero());
   if (!reusable_ || input_ended_ || !is_quiet()) return pool_.remove(*this);
   idle_since_ = pool_.worker().loop().now();
   pool_.put_idle(*this);
@@ -140,19 +153,24 @@ void Http1OriginConnection::abort() {
 // ---- Events of the connection
 
 void Http1OriginConnection::on_readable() {
-  if (exchange_ == nullptr) {
-    // Idle, and the origin leaves or says something unasked for: of no use any more. (With TLS, a
-    // session ticket also makes the connection readable; that is harmless.)
-    if (!doomed_ && transport_->is_stale()) pool_.remove(*this);
-    return;
-  }
-  read_and_process();
+  if (doomed_) return;
+  if (exchange_ != nullptr && head_written_) return read_and_process();
+  // The origin leaves, or says something that cannot be the answer to a request that is still here:
+  // of no use any more. (With TLS, a session ticket also makes the connection readable; that is
+  // harmless.)
+  if (!transport_->is_stale()) return;
+  if (exchange_ == nullptr) return pool_.remove(*this);
+  fail(kSpokeFirst);
 }
 
 void Http1OriginConnection::on_turn_end() {
-  if (doomed_) return;
-  if (std::exchange(input_pending_, false)) read_and_process();
   if (!doomed_) flush();
+}
+
+// Reading goes on in the next turn, not in this one: an origin that always has more to send must
+// not keep the loop from everybody else.
+void Http1OriginConnection::on_next_turn() {
+  if (!doomed_ && exchange_ != nullptr && head_written_) read_and_process();
 }
 
 void Http1OriginConnection::read_and_process() {
@@ -180,8 +198,7 @@ void Http1OriginConnection::read_and_process() {
       }
     }
   }
-  input_pending_ = true;
-  pool_.worker().loop().defer(turn_end_);
+  pool_.worker().loop().defer_to_next_turn(next_turn_);
 }
 
 bool Http1OriginConnection::process() {
@@ -253,9 +270,11 @@ void Http1OriginConnection::on_input_end(bool truncated) {
 
 void Http1OriginConnection::flush() {
   if (!output_.empty()) {
+    const std::size_t before = output_.size();
     if (const auto written = transport_->write(output_); !written) {
       return on_write_failed(written.error());
     }
+    head_written_ = head_written_ || output_.size() < before;
   }
   const std::size_t waiting = backlog();
   if (waiting != stalled_bytes_) {
@@ -267,7 +286,7 @@ void Http1OriginConnection::flush() {
   if (half_closed && output_.empty() && !std::exchange(shut_down_, true)) {
     transport_->shutdown_write();
   }
-  if (released_ && backlog() == 0) settle();
+  if (released_ && is_flushed()) settle();
 }
 
 void Http1OriginConnection::on_write_failed(Error error) {
@@ -282,17 +301,19 @@ void Http1OriginConnection::on_write_failed(Error error) {
 }
 
 void Http1OriginConnection::arm_write_stall() {
-  const auto& timeouts = pool_.worker().options().timeouts;
-  const bool own = timeouts.idle_write > net::Duration::zero();
-  write_stall_.arm(stalled_bytes_ == 0 ? net::Duration::zero()
-                                       : (own ? timeouts.idle_write : timeouts.idle));
+  const bool waits = released_ || (stalled_bytes_ > 0 && exchange_ != nullptr);
+  const net::Duration after = exchange_ != nullptr ? exchange_->idle_write_timeout()
+                                                   : pool_.worker().options().timeouts.idle;
+  write_stall_.arm(waits ? after : net::Duration::zero());
 }
 
-void Http1OriginConnection::on_writable() { flush(); }
+void Http1OriginConnection::on_writable() {
+  if (!doomed_) flush();
+}
 
 void Http1OriginConnection::on_stalled() {
   const std::size_t waiting = backlog();
-  if (waiting > 0 && waiting == stalled_bytes_) {
+  if (waiting == stalled_bytes_ && (waiting > 0 || released_)) {
     return exchange_ != nullptr ? fail(kWriteStalled) : pool_.remove(*this);
   }
   stalled_bytes_ = waiting;
@@ -303,7 +324,9 @@ void Http1OriginConnection::fail(Error error) {
   if (doomed_ || exchange_ == nullptr) return;
   // RFC 9112 §9.3.1: an idle connection may be closed at any time; a request that met this closing
   // was not processed, as far as one can know without an answer.
-  if (error.code == Code::closed && reused_ && !response_seen_) error.retry = Retry::if_idempotent;
+  if (error.code == Code::closed && error.retry == Retry::never && reused_ && !response_seen_) {
+    error.retry = Retry::if_idempotent;
+  }
   Exchange& exchange = *std::exchange(exchange_, nullptr);
   transport_->abort_on_close();
   pool_.remove(*this);

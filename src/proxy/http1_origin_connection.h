@@ -59,6 +59,7 @@ class Http1OriginConnection final : public OriginStream,
   void on_writable() override;
 
   void on_turn_end();
+  void on_next_turn();
   void read_and_process();
   // False: nothing more can be done with what is there.
   [[nodiscard]] bool process();
@@ -67,6 +68,7 @@ class Http1OriginConnection final : public OriginStream,
   void on_input_end(bool truncated);
   void end_response();
   void settle();
+  [[nodiscard]] bool is_flushed() const noexcept;
   [[nodiscard]] bool is_quiet();
   void flush();
   void on_write_failed(Error error);
@@ -94,7 +96,7 @@ class Http1OriginConnection final : public OriginStream,
   bool response_seen_ = false;  // At least one byte of a response came.
   bool reused_ = false;
   bool paused_ = false;
-  bool input_pending_ = false;
+  bool head_written_ = false;  // Some of the request has left.
   bool input_ended_ = false;
   bool shut_down_ = false;
   bool reusable_ = false;
@@ -104,6 +106,8 @@ class Http1OriginConnection final : public OriginStream,
   std::size_t stalled_bytes_ = 0;  // backlog() when its progress was last looked at.
   net::TimePoint idle_since_{};
   net::MemberDeferred<Http1OriginConnection, &Http1OriginConnection::on_turn_end> turn_end_{*this};
+  net::MemberDeferred<Http1OriginConnection, &Http1OriginConnection::on_next_turn> next_turn_{
+      *this};
   net::MemberTimer<Http1OriginConnection, &Http1OriginConnection::on_stalled> write_stall_;
 };
 

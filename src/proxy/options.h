@@ -53,6 +53,7 @@ struct Pooling {
   std::uint32_t retry_attempts = 1;      // After a failure that proves that nothing was processed.
   bool no_delay = true;
   bool tcp_keep_alive = true;
+  bool ipv6_soft_skip = true;  // After IPv6 was unreachable, try it last for a while.
 };
 
 enum class ForwardedFields : std::uint8_t { none, x_forwarded, forwarded, both };

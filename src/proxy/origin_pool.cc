@@ -88,6 +88,10 @@ void OriginPool::expire_idle() {
   }
 }
 
+std::optional<std::uint64_t> OriginPool::tls_failure_to_log() {
+  return tls_failures_.pass(worker_.loop().now());
+}
+
 void OriginPool::drain() {
   max_idle_ = 0;
   while (Http1OriginConnection* connection = idle_.front()) remove(*connection);

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "base/intrusive_list.h"
+#include "base/rate_limited.h"
 #include "net/bound.h"
 #include "proxy/routing.h"
 
@@ -51,6 +53,9 @@ class OriginPool {
   [[nodiscard]] const OriginEndpoint& endpoint() const noexcept { return endpoint_; }
   [[nodiscard]] std::size_t idle_count() const noexcept { return idle_count_; }
 
+  // Whether the log shall hear of another failed handshake: the count of those it did not hear of.
+  [[nodiscard]] std::optional<std::uint64_t> tls_failure_to_log();
+
   // Closes all idle connections, and keeps none from now on.
   void drain();
 
@@ -64,6 +69,7 @@ class OriginPool {
   IntrusiveList<Http1OriginConnection> busy_;
   IntrusiveList<Http1OriginConnection> idle_;  // Front: used last.
   IntrusiveList<OriginRequest> requests_;
+  RateLimited tls_failures_;
   std::size_t idle_count_ = 0;
   net::MemberTimer<OriginPool, &OriginPool::expire_idle> expiry_;
 };

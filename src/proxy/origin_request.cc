@@ -46,9 +46,12 @@ void OriginRequest::on_handshake(Result<> result) {
   if (exchange_ == nullptr) return;
   if (result) return succeed(std::move(handshaking_));
   Error error = result.error();
-  pool_.worker().logger().log(LogLevel::warning, "TLS to origin {}:{} failed: {} ({})",
-                              pool_.endpoint().host, pool_.endpoint().port, error.what,
-                              handshaking_->detail());
+  if (const auto suppressed = pool_.tls_failure_to_log()) {
+    pool_.worker().logger().log(
+        LogLevel::warning, "TLS to origin {}:{} failed: {} ({}); {} more since the last such line",
+        pool_.endpoint().host, pool_.endpoint().port, error.what, handshaking_->detail(),
+        *suppressed);
+  }
   error.side = Side::origin;
   if (error.code != Code::certificate) error.code = Code::tls;
   error.retry = Retry::always;  // No request byte was sent.

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -101,8 +102,15 @@ std::expected<std::unique_ptr<Server>, StartError> Server::start(ServerOptions o
         std::make_unique<Worker>(impl->options, std::move(set), impl->admission));
   }
   impl->running = workers;
-  for (auto& worker : impl->workers) {
-    impl->threads.emplace_back(&Impl::run, impl.get(), std::ref(*worker));
+  try {  // The border to a library that reports failures as exceptions.
+    for (auto& worker : impl->workers) {
+      impl->threads.emplace_back(&Impl::run, impl.get(), std::ref(*worker));
+    }
+  } catch (const std::system_error& error) {
+    impl->stop();
+    impl->wait();
+    return std::unexpected(StartError{std::string("cannot start ") + std::to_string(workers) +
+                                      " worker threads: " + error.what()});
   }
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }

@@ -39,17 +39,15 @@ class Worker::Acceptor final : private net::AcceptHandler {
     // The socket options were inherited from the listening socket.
     auto transport = net::make_tcp_transport(worker_.loop_, std::move(socket), peer,
                                              {.no_delay = false, .keep_alive = false});
-    AdmissionCounters& counters = worker_.admission_;
-    const std::uint64_t all = counters.all.fetch_add(1, std::memory_order_relaxed) + 1;
-    const std::uint64_t here =
-        counters.by_listener[index_].fetch_add(1, std::memory_order_relaxed) + 1;
-    const auto& limit = worker_.options_.limits.concurrent_clients;
-    const bool refused = (limit && all > *limit) ||
-                         (options.concurrent_clients && here > *options.concurrent_clients);
-    if (refused) return refuse(std::move(transport), options);
-    if (options.tls == nullptr) return worker_.start_session(std::move(transport), index_);
-    worker_.add(
-        std::make_unique<ClientHandshake>(worker_, std::move(transport), options.tls, index_));
+    auto ticket = AdmissionTicket::take(worker_.admission_, index_,
+                                        worker_.options_.limits.concurrent_clients,
+                                        options.concurrent_clients);
+    if (!ticket) return refuse(std::move(transport), options);
+    if (options.tls == nullptr) {
+      return worker_.start_session(std::move(transport), index_, *std::move(ticket));
+    }
+    worker_.add(std::make_unique<ClientHandshake>(worker_, std::move(transport), options.tls,
+                                                  index_, *std::move(ticket)));
   }
 
   void refuse(std::unique_ptr<net::Transport> transport, const ListenerOptions& options) {
@@ -62,12 +60,9 @@ class Worker::Acceptor final : private net::AcceptHandler {
     }
     if (options.tls != nullptr) {
       // A handshake for the sake of a refusal is what an overloaded server can least afford.
-      transport->abort_on_close();
-      worker_.admission_.all.fetch_sub(1, std::memory_order_relaxed);
-      worker_.admission_.by_listener[index_].fetch_sub(1, std::memory_order_relaxed);
-      return;
+      return transport->abort_on_close();
     }
-    worker_.start_session(std::move(transport), index_, &kTooManyClients);
+    worker_.start_session(std::move(transport), index_, {}, &kTooManyClients);
   }
 
   Worker& worker_;
@@ -109,6 +104,7 @@ void Worker::run() { loop_.run(); }
 void Worker::drain() {
   draining_ = true;
   for (auto& acceptor : acceptors_) acceptor->close();
+  for (auto& pool : pools_) pool->drain();
   connections_.for_each([](ClientConnection& connection) { connection.drain(); });
   stop_if_drained();
 }
@@ -142,19 +138,17 @@ void Worker::remove(ClientConnection& connection) {
   if (connection.is_doomed()) return;
   connection.doom();
   connection.unlink();
-  admission_.all.fetch_sub(1, std::memory_order_relaxed);
-  admission_.by_listener[connection.listener].fetch_sub(1, std::memory_order_relaxed);
   loop_.destroy_later(std::unique_ptr<ClientConnection>(&connection));
   stop_if_drained();
 }
 
 void Worker::start_session(std::unique_ptr<net::Transport> transport, std::size_t listener,
-                           const Error* refuse) {
+                           AdmissionTicket ticket, const Error* refuse) {
   ClientInfo info{.router = routers_[listener].get(),
                   .ip = transport->peer_address().ip(),
                   .encrypted = transport->is_encrypted()};
-  auto session = std::make_unique<Http1ClientSession>(*this, std::move(transport), std::move(info));
-  session->listener = listener;
+  auto session = std::make_unique<Http1ClientSession>(*this, std::move(transport), std::move(info),
+                                                      std::move(ticket));
   Http1ClientSession& started = *session;
   add(std::move(session));
   started.start(refuse);

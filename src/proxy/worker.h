@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "net/event_loop.h"
 #include "net/resolver.h"
 #include "net/tcp.h"
+#include "proxy/admission.h"
 #include "proxy/client_connection.h"
 #include "proxy/exchange.h"
 #include "proxy/forwarding.h"
@@ -22,13 +22,6 @@
 #include "proxy/origin_pool.h"
 
 namespace titanium::proxy {
-
-// Connections that are open now, over all workers: for the admission limits only.
-struct AdmissionCounters {
-  explicit AdmissionCounters(std::size_t listeners) : by_listener(listeners) {}
-  std::atomic<std::uint64_t> all{0};
-  std::vector<std::atomic<std::uint64_t>> by_listener;
-};
 
 // One thread's share of the proxy: its loop, memory, pools, listeners and sessions. Nothing of it
 // is touched by another thread, but through loop().post().
@@ -75,7 +68,7 @@ class Worker {
   // Makes the session for a connection that is ready for HTTP.
   // With `refuse`, that error is all it will answer.
   void start_session(std::unique_ptr<net::Transport> transport, std::size_t listener,
-                     const Error* refuse = nullptr);
+                     AdmissionTicket ticket, const Error* refuse = nullptr);
 
  private:
   class Acceptor;

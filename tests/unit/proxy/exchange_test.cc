@@ -329,6 +329,149 @@ TEST_F(ExchangeTest, CutsAResponseShortInAWayThatTheClientNotices) {
   EXPECT_TRUE(client->was_reset()) << "a FIN would make the cut body look complete";
 }
 
+TEST_F(ExchangeTest, LosesNoByteOfABodyThatArrivesWhileItsRequestIsSentAgain) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto first = accept_origin();
+  receive_until(*first, "\r\n\r\n");
+  first->send(kOk);
+  receive_until(*client, "ok");
+  client->send("PUT /x HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello");
+  receive_until(*first, "hello");
+  first->close();
+  client->send("world");
+  auto second = accept_origin();
+  EXPECT_THAT(receive_until(*second, "world"), HasSubstr("helloworld"));
+  second->send(kOk);
+  EXPECT_THAT(receive_until(*client, "ok"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(ExchangeTest, NeverTakesBytesThatCameBeforeTheRequestForItsAnswer) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto first = accept_origin();
+  receive_until(*first, "\r\n\r\n");
+  first->send(kOk);
+  receive_until(*client, "ok");
+  // Both wait for the worker's next turn, the request in front: the connection is given to the
+  // request, and the event of the stray bytes follows.
+  client->send(kGet);
+  first->send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
+  auto second = accept_origin();
+  receive_until(*second, "\r\n\r\n");
+  second->send(kOk);
+  EXPECT_THAT(receive_until(*client, "ok"), Not(HasSubstr("evil")));
+}
+
+TEST_F(ExchangeTest, RefusesASwitchOfProtocolsBeforeTheRequestIsComplete) {
+  start();
+  auto client = connect_client();
+  client->send(
+      "POST /ws HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: echo\r\n"
+      "Content-Length: 10\r\n\r\nabcde");
+  auto origin = accept_origin();
+  receive_until(*origin, "abcde");
+  origin->send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n");
+  EXPECT_THAT(receive_until(*client, "origin 127.0.0.1"), StartsWith("HTTP/1.1 502 "));
+}
+
+TEST_F(ExchangeTest, PassesAHalfCloseOnThatCameBeforeTheSwitchOfProtocols) {
+  start();
+  auto client = connect_client();
+  client->send("GET /ws HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n");
+  client->shutdown_write();
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+  origin->send(
+      "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nbye");
+  EXPECT_THAT(receive_until(*client, "bye"), HasSubstr("bye"));
+  pump_until([&] {
+    (void)origin->receive();
+    return origin->ended();
+  });
+}
+
+TEST_F(ExchangeTest, AnswersAllPipelinedRequestsOfALateReader) {
+  start();
+  auto client = connect_client();
+  std::string requests;
+  constexpr std::size_t kRequests = 4000;
+  for (std::size_t i = 0; i < kRequests; ++i) {
+    requests += "GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n";
+  }
+  std::size_t sent = 0;
+  for (int stalled = 0; stalled < 20 && sent < requests.size();) {
+    const std::size_t taken = client->send_some(std::string_view(requests).substr(sent));
+    stalled = taken == 0 ? stalled + 1 : 0;
+    sent += taken;
+    pump();
+  }
+  std::string answers;
+  std::size_t count = 0;
+  pump_until([&] {
+    sent += client->send_some(std::string_view(requests).substr(sent));
+    answers += client->receive();
+    for (std::size_t at = 0; (at = answers.find("HTTP/1.1 404", at)) != std::string::npos; ++at) {
+      ++count;
+    }
+    answers.erase(0, answers.size() - std::min<std::size_t>(answers.size(), 11));
+    return count == kRequests;
+  });
+}
+
+TEST_F(ExchangeTest, EndsTheConnectionAfterAFinalAnswerToAnExpectation) {
+  start();
+  auto client = connect_client();
+  client->send("POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+  origin->send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nok");
+  EXPECT_THAT(receive_until(*client, "ok"), HasSubstr("Connection: close\r\n"));
+  pump_until([&] {
+    (void)client->receive();
+    return client->ended();
+  });
+}
+
+TEST_F(ExchangeTest, NoticesThatAHalfClosedClientIsGone) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  client->shutdown_write();
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+  client->reset();
+  pump_until([&] {
+    (void)origin->receive();
+    return origin->ended() || origin->was_reset();
+  });
+}
+
+TEST_F(ExchangeTest, DrainsAClientThatHasNotReadItsAnswerYet) {
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+  const std::string body(8'000'000, 'x');
+  std::string rest =
+      "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  std::size_t received = 0;
+  while (!rest.empty()) {
+    rest.erase(0, origin->send_some(rest));
+    if (rest.size() > 200'000) received += client->receive().size();
+    pump();
+  }
+  worker().drain();
+  pump_until([&] {
+    received += client->receive().size();
+    return client->ended();
+  });
+  EXPECT_GT(received, body.size());
+}
+
 TEST_F(ExchangeTest, DrainsByFinishingWhatIsInFlight) {
   start();
   auto client = connect_client();
