@@ -159,7 +159,9 @@ class Assembler {
                          .hint = std::move(hint)});
   }
 
+  // Empty: none. A context creates the file at once, so a mere check goes without.
   [[nodiscard]] std::string key_log_path() const {
+    if (!input_.may_create_files) return {};
     const std::string& configured = config_.server.tls.key_log_path;
     return configured.empty() ? input_.key_log_path : configured;
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,17 @@ class AssemblyTest : public testing::Test {
     for (const auto& problem : assembly.error())
       ADD_FAILURE() << config::format_diagnostic(problem);
     return {};
+  }
+
+  // c.pem and k.pem, next to the configuration.
+  void write_certificate() {
+    const auto authority = tls::CertificateAuthority::open_or_create(folder_.file("own"));
+    ASSERT_TRUE(authority.has_value());
+    const std::vector<std::string> names{"own.example"};
+    const auto pair = authority->issue(names);
+    ASSERT_TRUE(pair.has_value());
+    write_file(folder_.file("c.pem"), pair->certificate_chain);
+    write_file(folder_.file("k.pem"), pair->private_key);
   }
 
   TemporaryFolder folder_;
@@ -172,14 +184,32 @@ TEST_F(AssemblyTest, CreatesNothingWhenItOnlyChecks) {
   EXPECT_EQ(assembly.root_certificate_path, "");
 }
 
+// Both contexts that can log keys: of the listener and of the cluster.
+constexpr std::string_view kTlsOnBothLegs = R"(
+listeners: [ { host: 127.0.0.1, port: 0, decryptSsl: true } ]
+certificates: { certificatePath: c.pem, privateKeyPath: k.pem }
+clusters: [ { id: a, destinations: [ { address: a.example, port: 443, useHttps: true } ] } ]
+routes: [ { id: one, clusterId: a, match: { path: / } } ]
+)";
+
+TEST_F(AssemblyTest, WritesTheKeyLogOnlyWhenItMayCreateFiles) {
+  write_certificate();
+  const config::Config silent = load(kTlsOnBothLegs);
+  config::Config configured = silent;
+  configured.server.tls.key_log_path = folder_.file("configured.log");
+  input_.key_log_path = folder_.file("usual.log");
+  for (const bool may_create : {false, true}) {
+    SCOPED_TRACE(may_create);
+    input_.may_create_files = may_create;
+    EXPECT_TRUE(assemble(silent, input_).has_value());
+    EXPECT_TRUE(assemble(configured, input_).has_value());
+    EXPECT_EQ(std::filesystem::exists(folder_.file("usual.log")), may_create);
+    EXPECT_EQ(std::filesystem::exists(folder_.file("configured.log")), may_create);
+  }
+}
+
 TEST_F(AssemblyTest, UsesTheConfiguredCertificate) {
-  const auto authority = tls::CertificateAuthority::open_or_create(folder_.file("own"));
-  ASSERT_TRUE(authority.has_value());
-  const std::vector<std::string> names{"own.example"};
-  const auto pair = authority->issue(names);
-  ASSERT_TRUE(pair.has_value());
-  write_file(folder_.file("c.pem"), pair->certificate_chain);
-  write_file(folder_.file("k.pem"), pair->private_key);
+  write_certificate();
   const Assembly assembly =
       assembled(std::string(kTlsListener) +
                 "\ncertificates: { certificatePath: c.pem, privateKeyPath: k.pem }\n");
