@@ -121,7 +121,8 @@ void copy_server(const config::Server& from, proxy::ServerOptions& to) {
                 .idle_connections = from.pooling.max_cached_connections,
                 .retry_attempts = from.timeouts.network_failure_retry_attempts,
                 .no_delay = from.pooling.no_delay,
-                .tcp_keep_alive = from.pooling.enable_tcp_keep_alive};
+                .tcp_keep_alive = from.pooling.enable_tcp_keep_alive,
+                .ipv6_soft_skip = from.pooling.enable_ipv6_unreachable_soft_skip};
   to.forwarding = {.via_pseudonym = from.via_header_pseudonym,
                    .fields = to_forwarded(from.forwarded_headers),
                    .trust_incoming = from.trust_forwarded_headers};

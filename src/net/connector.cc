@@ -145,7 +145,9 @@ void Connector::Attempt::start(std::string_view host, std::uint16_t port) {
 
 void Connector::Attempt::on_resolved(Result<std::vector<SocketAddress>> addresses) {
   if (!addresses) return finish(std::unexpected(addresses.error()));
-  addresses_ = interleave_families(*addresses, connector_.loop.now() < connector_.ipv6_last_until);
+  const bool ipv6_last =
+      options_.ipv6_soft_skip && connector_.loop.now() < connector_.ipv6_last_until;
+  addresses_ = interleave_families(*addresses, ipv6_last);
   start_next();
 }
 

@@ -25,11 +25,11 @@ class ConnectHandler {
 struct ConnectOptions {
   Duration timeout{20'000};  // All attempts together, name look-up included; 0: none.
   SocketOptions socket{};
+  bool ipv6_soft_skip = true;  // For 30 s after IPv6 was unreachable it is tried last.
 };
 
 // Connects to host:port: resolves, interleaves the families and races the attempts 250 ms apart
-// (RFC 8305 §4, §5); losers are closed. After a network-unreachable on IPv6, IPv6 is tried last for
-// 30 s. One per worker; any number of attempts may run.
+// (RFC 8305 §4, §5); losers are closed. One per worker; any number of attempts may run.
 class Connector {
  public:
   static constexpr Duration kAttemptDelay{250};

@@ -143,7 +143,11 @@ server:
     requestTimeoutSeconds: 17
     drainTimeoutSeconds: 18
     networkFailureRetryAttempts: 2
-  pooling: { maxCachedConnections: 21, enableConnectionPool: false, noDelay: false }
+  pooling:
+    maxCachedConnections: 21
+    enableConnectionPool: false
+    enableIpv6UnreachableSoftSkip: false
+    noDelay: false
   limits: { maxHeaderLineBytes: 1024, maxHeaderCount: 32, maxHeaderAggregateBytes: 2048 }
 )");
   const proxy::ServerOptions& options = assembly.options;
@@ -160,6 +164,7 @@ server:
   EXPECT_EQ(options.pooling.idle_connections, 21u);
   EXPECT_FALSE(options.pooling.enabled);
   EXPECT_FALSE(options.pooling.no_delay);
+  EXPECT_FALSE(options.pooling.ipv6_soft_skip);
   EXPECT_EQ(options.limits.head.line_bytes, 1024u);
   EXPECT_EQ(options.limits.head.fields, 32u);
   EXPECT_EQ(options.limits.head.head_bytes, 2048u);

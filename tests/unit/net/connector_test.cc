@@ -229,6 +229,28 @@ TEST_F(ConnectorTest, RacesTheNextAddressWhenTheFirstDoesNotAnswer) {
   EXPECT_LT(loop.now() - start, Connector::kAttemptDelay * 4);
 }
 
+TEST_F(ConnectorTest, TriesUnreachableIpv6LastUnlessToldOtherwise) {
+  const RefusingPort refusing;
+  // To TCP a multicast address is an unreachable network on any machine.
+  const HostsFile three("ff0e::1 origin.test\n127.0.0.1 origin.test\n127.0.0.2 origin.test\n");
+  Resolver by_file(
+      loop, {.timeout = Duration(1000), .server = server.address(), .hosts_file = three.path()});
+  Connector choosing(loop, by_file);
+  // All addresses fail; the error is that of the one that was tried last. Where the families take
+  // turns, that is IPv4, of which there are two.
+  const auto ends_with_ipv4 = [&](bool soft_skip) {
+    Caller caller;
+    caller.attempt =
+        choosing.connect("origin.test", refusing.port,
+                         {.timeout = Duration(5000), .ipv6_soft_skip = soft_skip}, caller);
+    EXPECT_TRUE(told(caller));
+    return caller.error && caller.error->native == ECONNREFUSED;
+  };
+  EXPECT_TRUE(ends_with_ipv4(true)) << "nothing is known yet";
+  EXPECT_TRUE(ends_with_ipv4(false));
+  EXPECT_FALSE(ends_with_ipv4(true));
+}
+
 TEST_F(ConnectorTest, TimesOutWhenNobodyAnswers) {
   const SilentPort silent(loopback(0));
   Caller caller;
