@@ -3,32 +3,9 @@
 // DESIGN: none per request in the steady state. Counts what the codec allocates.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "http1/body_decoder.h"
+#include "support/counting_allocator.h"
 #include "unit/http1/head_text.h"
-
-namespace {
-// Written by the replaced operators below, which cannot be given an object to count in.
-std::atomic<std::size_t> allocations{0};
-
-void* count_and_allocate(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  void* memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-}  // namespace
-
-// Replaced for this whole test program; they behave as the standard ones do.
-void* operator new(std::size_t size) { return count_and_allocate(size); }
-void* operator new[](std::size_t size) { return count_and_allocate(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
 namespace titanium::http1 {
 namespace {
@@ -88,26 +65,26 @@ void exchange(Connection& c) {
 
 TEST(Allocation, NoneInTheSteadyStateOfAConnection) {
   Connection connection;
-  const std::size_t before_warm_up = allocations.load();
+  const std::size_t before_warm_up = test::allocations();
   exchange(connection);
-  EXPECT_GT(allocations.load(), before_warm_up) << "the counter does not count";
+  EXPECT_GT(test::allocations(), before_warm_up) << "the counter does not count";
   const std::size_t live = connection.pool.live();
-  const std::size_t before = allocations.load();
+  const std::size_t before = test::allocations();
   for (int i = 0; i < 100; ++i) exchange(connection);
-  EXPECT_EQ(allocations.load(), before);
+  EXPECT_EQ(test::allocations(), before);
   EXPECT_EQ(connection.pool.live(), live);
 }
 
 TEST(Allocation, NoneForErrors) {
   Connection connection;
   exchange(connection);
-  const std::size_t before = allocations.load();
+  const std::size_t before = test::allocations();
   for (const std::string_view bad :
        {"GET / HTTP/1.1\r\nA : b\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "\n"}) {
     connection.request_parser.reset();
     const bool accepted =
         connection.request_parser.parse(bad, connection.request, connection.info).has_value();
-    if (accepted || allocations.load() != before) FAIL() << bad;
+    if (accepted || test::allocations() != before) FAIL() << bad;
   }
 }
 

@@ -4,31 +4,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "route/route_table.h"
-
-namespace {
-// Written by the replaced operators below, which cannot be given an object to count in.
-std::atomic<std::size_t> allocations{0};
-
-void* count_and_allocate(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  void* memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-}  // namespace
-
-// Replaced for this whole test program; they behave as the standard ones do.
-void* operator new(std::size_t size) { return count_and_allocate(size); }
-void* operator new[](std::size_t size) { return count_and_allocate(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+#include "support/counting_allocator.h"
 
 namespace titanium::route {
 namespace {
@@ -61,14 +38,14 @@ TEST(RouteTable, DoesNotAllocateOnceTheScratchHasGrown) {
     head.path = path;
     ASSERT_NE(table->match(head, scratch), nullptr);
   }
-  const std::size_t before = allocations.load();
+  const std::size_t before = test::allocations();
   std::size_t found = 0;
   for (const auto& [authority, path] : requests) {
     head.authority = authority;
     head.path = path;
     found += table->match(head, scratch) != nullptr ? 1 : 0;
   }
-  const std::size_t after = allocations.load();
+  const std::size_t after = test::allocations();
   EXPECT_EQ(after - before, 0U);
   EXPECT_EQ(found, 4U);
   EXPECT_GT(before, 50U) << "the counter counts";
