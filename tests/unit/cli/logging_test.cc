@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <regex>
 #include <string>
+#include <string_view>
 
 #include "unit/cli/support.h"
 
@@ -32,14 +32,21 @@ template <typename Use>
   return read_file(logging.file_path);
 }
 
+// Every '0' of the pattern stands for any digit, every '+' for the sign of a time zone.
+[[nodiscard]] bool matches(std::string_view text, std::string_view pattern) {
+  return std::ranges::equal(text, pattern, [](char c, char expected) {
+    if (expected == '0') return c >= '0' && c <= '9';
+    if (expected == '+') return c == '+' || c == '-';
+    return c == expected;
+  });
+}
+
 TEST(Log, WritesTimeLevelAndText) {
   const TemporaryFolder folder;
   const std::string text = logged(file_only(folder.file("log")), [](Log& log) {
     log.logger().log(LogLevel::warning, "port {} is odd", 81);
   });
-  const std::regex expected(
-      R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d warning port 81 is odd\n)");
-  EXPECT_TRUE(std::regex_match(text, expected)) << text;
+  EXPECT_TRUE(matches(text, "0000-00-00T00:00:00.000+00:00 warning port 81 is odd\n")) << text;
 }
 
 TEST(Log, LeavesOutWhatIsBelowTheMinimum) {
