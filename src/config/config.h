@@ -195,7 +195,6 @@ struct Config {
   // empty although a listener terminates TLS: then `cli` provides one.
   std::vector<KeyPairFiles> certificates = {};
   std::optional<Logging> logging = {};  // Absent: the file has no such block.
-  std::string base_folder = {};         // Absolute folder of the file.
   bool operator==(const Config&) const = default;
 };
 

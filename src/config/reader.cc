@@ -238,7 +238,6 @@ std::optional<Logging> read_logging(const Section& section) {
 
 Config read_config(ReadContext& context, const Value& root) {
   Config config;
-  config.base_folder = context.base_folder.native();
   const Section file(context, root);
   std::string schema_version;
   file.read("schemaVersion", schema_version);

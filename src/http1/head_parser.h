@@ -94,7 +94,7 @@ class RequestParser {
 
   // True if the request line has been seen in full (then a time-out is answered with 408; before
   // it, an idle connection is just closed).
-  [[nodiscard]] bool has_started(std::string_view buffer) const noexcept;
+  [[nodiscard]] bool has_started() const noexcept;
 
  private:
   HeadLimits limits_;

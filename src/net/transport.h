@@ -21,9 +21,9 @@ class TransportHandler {
  public:
   // read() may bring something new: bytes, the end, or an error.
   virtual void on_readable() = 0;
-  // After a write() that left bytes behind, with its caller or as unsent_bytes(): they went down far
-  // enough for another write. Also once the end that shutdown_write() asked for is out, where that
-  // could not be at once.
+  // After a write() that left bytes behind, with its caller or as unsent_bytes(): they went down
+  // far enough for another write. Also once the end that shutdown_write() asked for is out, where
+  // that could not be at once.
   virtual void on_writable() = 0;
 
  protected:
@@ -55,9 +55,8 @@ class Transport {
   [[nodiscard]] virtual ReadResult read(std::span<std::uint8_t> into) = 0;
 
   // Takes as many bytes off `from` as can be written now. Ok and !from.empty(): the rest has to
-  // wait for on_writable(). An error means that the transport is dead. With `more`, the caller
-  // knows that more bytes follow at once (MSG_MORE).
-  [[nodiscard]] virtual Result<> write(ChunkQueue& from, bool more = false) = 0;
+  // wait for on_writable(). An error means that the transport is dead.
+  [[nodiscard]] virtual Result<> write(ChunkQueue& from) = 0;
 
   // Ends our direction once everything that write() took is out: FIN; with TLS: close_notify first.
   // Reading goes on.

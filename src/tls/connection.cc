@@ -92,7 +92,7 @@ bool Connection::is_stale() {
 
 // Writing ---------------------------------------------------------------------------------------
 
-Result<> Connection::write(ChunkQueue& from, bool /*more*/) {
+Result<> Connection::write(ChunkQueue& from) {
   if (state_ == State::failed) return std::unexpected(*error_);
   if (write_error_) return std::unexpected(*write_error_);
   if (closing_ != Closing::no) {

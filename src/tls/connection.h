@@ -48,7 +48,7 @@ class Connection final : public TlsTransport,
 
   void set_handler(net::TransportHandler* handler) noexcept override;
   [[nodiscard]] net::ReadResult read(std::span<std::uint8_t> into) override;
-  [[nodiscard]] Result<> write(ChunkQueue& from, bool more) override;
+  [[nodiscard]] Result<> write(ChunkQueue& from) override;
   void shutdown_write() override;
   void abort_on_close() noexcept override;
   [[nodiscard]] bool is_stale() override;
@@ -103,7 +103,6 @@ class Connection final : public TlsTransport,
   void encrypt();
   [[nodiscard]] Bytes next_record(std::span<std::uint8_t, kRecordBytes> scratch) const;
   void flush();
-  void close_direction();
   void fail_writing(const Error& error);
   void notify();
   [[nodiscard]] Error with_side(Error error) const noexcept;

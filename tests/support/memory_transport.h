@@ -92,7 +92,7 @@ class MemoryTransport final : public net::Transport, private net::Deferred {
     return {.status = Status::bytes, .bytes = length};
   }
 
-  [[nodiscard]] Result<> write(ChunkQueue& from, bool /*more*/) override {
+  [[nodiscard]] Result<> write(ChunkQueue& from) override {
     if (broken || inbox_->reset || outbox_->reader == nullptr) {
       return std::unexpected(
           Error{.code = Code::closed, .native = EPIPE, .what = "connection is gone"});

@@ -376,7 +376,7 @@ void Connection::on_timer(net::Timer& timer) {
   const bool waits_for_its_clock =
       phase_ == Phase::body && answer_timer_.is_armed() && out_.empty();
   if (waits_for_its_clock) return note_progress();
-  if (phase_ == Phase::head && parser_.has_started(input_.unread()) && out_.empty()) {
+  if (phase_ == Phase::head && parser_.has_started() && out_.empty()) {
     return refuse({.code = Code::timed_out,
                    .side = Side::client,
                    .status = 408,

@@ -263,7 +263,6 @@ TEST_F(ReadConfig, FillsInDefaults) {
   EXPECT_EQ(config.server, Server{});
   EXPECT_EQ(config.logging, std::nullopt) << "cli wants to know that the block is absent";
   EXPECT_TRUE(config.certificates.empty());
-  EXPECT_EQ(config.base_folder + "/", folder_.at(""));
 }
 
 TEST_F(ReadConfig, TakesNullForAbsent) {

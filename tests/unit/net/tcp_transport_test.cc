@@ -155,7 +155,7 @@ TEST_F(TcpTransportTest, ReportsAResetAndKeepsReportingIt) {
   EXPECT_EQ(received.last, Status::failed);
   ChunkQueue queue(pool);
   queue.append("x");
-  const auto written = transport->write(queue, false);
+  const auto written = transport->write(queue);
   ASSERT_FALSE(written.has_value());
   EXPECT_EQ(written.error().code, Code::closed);
 }
@@ -175,7 +175,7 @@ TEST_F(TcpTransportTest, ReadsTheEarlyAnswerAfterAWriteFailed) {
   pair->reset();
   ChunkQueue queue(pool);
   queue.append("body");
-  const auto written = transport->write(queue, false);
+  const auto written = transport->write(queue);
   ASSERT_FALSE(written.has_value());
   EXPECT_EQ(written.error().code, Code::closed);
   EXPECT_TRUE(written.error().native == EPIPE || written.error().native == ECONNRESET);
@@ -190,7 +190,7 @@ TEST_F(TcpTransportTest, WritesEverythingThroughASmallSocketBuffer) {
   ChunkQueue queue(pool);
   queue.append(text);
   bool failed = false;
-  handler.on_write = [&] { failed |= !transport->write(queue, false); };
+  handler.on_write = [&] { failed |= !transport->write(queue); };
   std::string seen;
   std::thread reader([&] {
     while (seen.size() < text.size()) {
@@ -199,7 +199,7 @@ TEST_F(TcpTransportTest, WritesEverythingThroughASmallSocketBuffer) {
       seen += piece;
     }
   });
-  ASSERT_TRUE(transport->write(queue, false).has_value());
+  ASSERT_TRUE(transport->write(queue).has_value());
   EXPECT_FALSE(queue.empty()) << "the socket took less than everything";
   EXPECT_TRUE(run_until(loop, [&] { return queue.empty() || failed; }));
   reader.join();
@@ -215,7 +215,7 @@ TEST_F(TcpTransportTest, DoesNothingWhileTheSocketIsFull) {
   open(4096, 4096);
   ChunkQueue queue(pool);
   queue.append(pattern(1 << 20));
-  ASSERT_TRUE(transport->write(queue, false).has_value());
+  ASSERT_TRUE(transport->write(queue).has_value());
   const std::size_t left = queue.size();
   ASSERT_GT(left, 0U);
   // Room appears, but the loop has not said so yet: a system call would use it.
@@ -225,10 +225,10 @@ TEST_F(TcpTransportTest, DoesNothingWhileTheSocketIsFull) {
     taken += got;
     if (taken >= (std::size_t{1} << 20) - left) break;
   }
-  ASSERT_TRUE(transport->write(queue, false).has_value());
+  ASSERT_TRUE(transport->write(queue).has_value());
   EXPECT_EQ(queue.size(), left);
   ASSERT_TRUE(run_until(loop, [&] { return handler.writable > 0; }));
-  ASSERT_TRUE(transport->write(queue, false).has_value());
+  ASSERT_TRUE(transport->write(queue).has_value());
   EXPECT_LT(queue.size(), left);
 }
 
@@ -243,7 +243,7 @@ TEST_F(TcpTransportTest, WritesMoreSlicesThanFitOneSystemCall) {
     queue.push({.chunk = chunk, .begin = 0, .end = static_cast<std::uint32_t>(piece.size())});
     text += piece;
   }
-  ASSERT_TRUE(transport->write(queue, false).has_value());
+  ASSERT_TRUE(transport->write(queue).has_value());
   EXPECT_TRUE(queue.empty());
   std::string seen;
   while (seen.size() < text.size()) {
@@ -254,25 +254,13 @@ TEST_F(TcpTransportTest, WritesMoreSlicesThanFitOneSystemCall) {
   EXPECT_EQ(seen, text);
 }
 
-TEST_F(TcpTransportTest, HoldsBackAShortSegmentWhenMoreFollows) {
-  open();
-  ChunkQueue queue(pool);
-  queue.append("head");
-  ASSERT_TRUE(transport->write(queue, true).has_value());
-  char byte;
-  EXPECT_EQ(::recv(pair->theirs.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT), -1);
-  queue.append("body");
-  ASSERT_TRUE(transport->write(queue, false).has_value());
-  EXPECT_EQ(pair->receive(), "headbody");
-}
-
 TEST_F(TcpTransportTest, DoesNotCallOnWritableUnlessSomethingWasLeftBehind) {
   open();
   run_idle(loop);
   ChunkQueue queue(pool);
   queue.append("all of it");
-  ASSERT_TRUE(transport->write(queue, false).has_value());
-  ASSERT_TRUE(transport->write(queue, false).has_value()) << "nothing to write is no error";
+  ASSERT_TRUE(transport->write(queue).has_value());
+  ASSERT_TRUE(transport->write(queue).has_value()) << "nothing to write is no error";
   run_idle(loop);
   EXPECT_EQ(handler.writable, 0);
   EXPECT_EQ(transport->unsent_bytes(), 0U);
@@ -298,7 +286,7 @@ TEST_F(TcpTransportTest, StillWritesAfterThePeerEnded) {
   ASSERT_TRUE(run_until(loop, [&] { return received.last == Status::end; }));
   ChunkQueue queue(pool);
   queue.append("answer");
-  ASSERT_TRUE(transport->write(queue, false).has_value());
+  ASSERT_TRUE(transport->write(queue).has_value());
   EXPECT_EQ(pair->receive(), "answer");
 }
 
@@ -381,7 +369,7 @@ TEST_F(TcpTransportTest, TellsALaterHandlerThatItMayWriteAgain) {
   open(4096, 4096);
   ChunkQueue queue(pool);
   queue.append(pattern(1 << 20));
-  ASSERT_TRUE(transport->write(queue, false).has_value());
+  ASSERT_TRUE(transport->write(queue).has_value());
   const std::size_t queued = (std::size_t{1} << 20) - queue.size();
   transport->set_handler(nullptr);
   for (std::size_t taken = 0; taken < queued;) {
@@ -446,7 +434,7 @@ TEST_F(TcpTransportTest, IsDeadFromTheStartIfTheKernelTakesNoMoreWatches) {
   EXPECT_EQ(received.error.native, ENOSPC);
   ChunkQueue queue(pool);
   queue.append("x");
-  EXPECT_FALSE(transport->write(queue, false).has_value());
+  EXPECT_FALSE(transport->write(queue).has_value());
   EXPECT_TRUE(transport->is_stale());
 }
 
