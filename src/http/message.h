@@ -17,7 +17,16 @@ enum class Version : std::uint8_t { http10, http11, http2, http3 };
 
 // RFC 9110 §9.3, RFC 5789 (PATCH). Anything else is `other`, and method_text says what.
 enum class Method : std::uint8_t {
-  other, get, head, post, put, delete_, connect, options, trace, patch,
+  other,
+  get,
+  head,
+  post,
+  put,
+  delete_,
+  connect,
+  options,
+  trace,
+  patch,
 };
 [[nodiscard]] Method find_method(std::string_view text) noexcept;  // Case-sensitive (§9.1).
 // RFC 9110 §9.2.2: sending such a request twice has the effect of sending it once.

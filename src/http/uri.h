@@ -33,8 +33,8 @@ struct AbsoluteUri {
 [[nodiscard]] Result<AbsoluteUri> parse_absolute_uri(std::string_view text) noexcept;
 
 // origin-form of RFC 9112 §3.2.1: starts with "/", only characters of RFC 3986 path and query plus
-// those that clients are known to send raw (see the table in uri.cc); no fragment, no control bytes,
-// no blanks; a percent sign must be followed by two hex digits.
+// those that clients are known to send raw (see the table in uri.cc); no fragment, no control
+// bytes, no blanks; a percent sign must be followed by two hex digits.
 [[nodiscard]] Result<> check_origin_form(std::string_view target) noexcept;
 
 // Splits "/a/b?c=d" into "/a/b" and "c=d" (without the question mark).

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/assert.h"
+#include "base/try.h"
 #include "proxy/origin_request.h"
 #include "proxy/traffic_observer.h"
 #include "proxy/worker.h"
@@ -130,6 +131,7 @@ Result<> Exchange::check_request() const {
   if (limit && request_.body.kind == http::BodyKind::sized && request_.body.bytes > *limit) {
     return std::unexpected(kBodyTooLarge);
   }
+  TI_TRY(ForwardingRules::check_max_forwards(request_));
   return worker_.forwarding().check_loop(request_);
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "proxy/forwarding.h"
 
+#include <charconv>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace titanium::proxy {
@@ -83,6 +86,43 @@ Result<> ForwardingRules::check_loop(const http::RequestHead& head) const {
   return {};
 }
 
+namespace {
+
+// RFC 9110 §7.6.2 gives the field a meaning for these two methods only.
+const http::Field* max_forwards_of(const http::RequestHead& head) {
+  if (head.method != http::Method::options && head.method != http::Method::trace) return nullptr;
+  return head.fields.find("max-forwards");
+}
+
+std::optional<std::uint32_t> number_of(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+Result<> ForwardingRules::check_max_forwards(const http::RequestHead& head) {
+  const http::Field* field = max_forwards_of(head);
+  if (field == nullptr) return {};
+  const auto number = number_of(field->value);
+  if (!number) return protocol_error("Max-Forwards is not a number", Side::client);
+  if (*number > 0) return {};
+  return std::unexpected(Error{
+      .code = Code::unsupported, .side = Side::client, .what = "Max-Forwards ends at this proxy"});
+}
+
+void ForwardingRules::count_down_max_forwards(http::RequestHead& head, std::string& storage) {
+  const http::Field* field = max_forwards_of(head);
+  if (field == nullptr) return;
+  const std::string less = std::to_string(number_of(field->value).value_or(1) - 1);
+  head.fields.drop("max-forwards");
+  const std::size_t begin = storage.size();
+  storage += less;
+  head.fields.add("Max-Forwards", std::string_view(storage).substr(begin));
+}
+
 void ForwardingRules::add_via(http::FieldList& fields, http::Version received) const {
   if (options_.via_pseudonym.empty()) return;
   fields.add(
@@ -141,12 +181,13 @@ void ForwardingRules::prepare_request(http::RequestHead& head, std::string_view 
   head.scheme = encrypted ? "https" : "http";
   http::drop_hop_by_hop(head.fields);
   add_via(head.fields, head.version);
-  if (options_.fields == ForwardedFields::none) return;
   storage.clear();
   // Everything that may be added, so that nothing moves once views exist.
   storage.reserve(joined_bytes(head.fields, http::KnownField::x_forwarded_for) +
                   joined_bytes(head.fields, http::KnownField::forwarded) + 2 * client_ip.size() +
-                  head.authority.size() + 64);
+                  head.authority.size() + 80);
+  count_down_max_forwards(head, storage);
+  if (options_.fields == ForwardedFields::none) return;
   const bool both = options_.fields == ForwardedFields::both;
   if (both || options_.fields == ForwardedFields::x_forwarded) {
     add_x_forwarded(head, client_ip, storage);

@@ -16,10 +16,12 @@ OriginRequest::OriginRequest(OriginPool& pool, Exchange& exchange)
   const auto& options = worker.options();
   const OriginEndpoint& endpoint = pool.endpoint();
   deadline_.arm(options.timeouts.connect);
+  // The deadline above runs on through the TLS handshake, so the connector needs none of its own.
   attempt_ = worker.connector().connect(endpoint.host, endpoint.port,
-                                        {.timeout = options.timeouts.connect,
+                                        {.timeout = net::Duration::zero(),
                                          .socket = {.no_delay = options.pooling.no_delay,
-                                                    .keep_alive = options.pooling.tcp_keep_alive}},
+                                                    .keep_alive = options.pooling.tcp_keep_alive},
+                                         .ipv6_soft_skip = options.pooling.ipv6_soft_skip},
                                         *this);
 }
 

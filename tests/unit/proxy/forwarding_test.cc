@@ -124,6 +124,31 @@ TEST(ForwardingRules, RecogniseTheirOwnPseudonymInVia) {
   }
 }
 
+TEST(ForwardingRules, CountMaxForwardsDownForTraceAndOptionsOnly) {
+  const ForwardingRules rules({.via_pseudonym = "", .fields = ForwardedFields::none});
+  struct Row {
+    http::Method method;
+    std::string_view received;
+    std::string_view forwarded;  // Empty: refused.
+  };
+  const Row rows[] = {
+      {http::Method::trace, "0", ""},    {http::Method::options, "0", ""},
+      {http::Method::options, "-1", ""}, {http::Method::options, "x", ""},
+      {http::Method::trace, "1", "0"},   {http::Method::options, "10", "9"},
+      {http::Method::get, "0", "0"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(std::string(row.received));
+    http::RequestHead head = request({{"Max-Forwards", row.received}});
+    head.method = row.method;
+    ASSERT_EQ(ForwardingRules::check_max_forwards(head).has_value(), !row.forwarded.empty());
+    if (row.forwarded.empty()) continue;
+    std::string storage;
+    rules.prepare_request(head, "10.0.0.1", false, storage);
+    EXPECT_EQ(head.fields.find("max-forwards")->value, row.forwarded);
+  }
+}
+
 TEST(ForwardingRules, AddADateOnlyIfTheOriginSentNone) {
   const ForwardingRules rules({.via_pseudonym = ""});
   constexpr std::string_view now = "Sun, 06 Nov 1994 08:49:37 GMT";
