@@ -10,6 +10,8 @@
 namespace titanium::http1 {
 namespace {
 
+using titanium::test::allocations;
+
 constexpr std::string_view kRequest =
     "POST /api/items?id=17 HTTP/1.1\r\nHost: example.com\r\nUser-Agent: test\r\nAccept: */*\r\n"
     "Cookie: a=b; c=d\r\nX-Odd:  spaced \r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\n"
@@ -65,26 +67,26 @@ void exchange(Connection& c) {
 
 TEST(Allocation, NoneInTheSteadyStateOfAConnection) {
   Connection connection;
-  const std::size_t before_warm_up = test::allocations();
+  const std::size_t before_warm_up = allocations();
   exchange(connection);
-  EXPECT_GT(test::allocations(), before_warm_up) << "the counter does not count";
+  EXPECT_GT(allocations(), before_warm_up) << "the counter does not count";
   const std::size_t live = connection.pool.live();
-  const std::size_t before = test::allocations();
+  const std::size_t before = allocations();
   for (int i = 0; i < 100; ++i) exchange(connection);
-  EXPECT_EQ(test::allocations(), before);
+  EXPECT_EQ(allocations(), before);
   EXPECT_EQ(connection.pool.live(), live);
 }
 
 TEST(Allocation, NoneForErrors) {
   Connection connection;
   exchange(connection);
-  const std::size_t before = test::allocations();
+  const std::size_t before = allocations();
   for (const std::string_view bad :
        {"GET / HTTP/1.1\r\nA : b\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "\n"}) {
     connection.request_parser.reset();
     const bool accepted =
         connection.request_parser.parse(bad, connection.request, connection.info).has_value();
-    if (accepted || test::allocations() != before) FAIL() << bad;
+    if (accepted || allocations() != before) FAIL() << bad;
   }
 }
 
