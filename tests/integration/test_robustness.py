@@ -252,6 +252,7 @@ def test_no_descriptor_is_left_for_the_origin(serving):
             assert first.read_response("POST").status in (200, 502, 503)
 
 
+@pytest.mark.timeout(300)  # For the full scale.
 @pytest.mark.parametrize("secure", [False, True], ids=["clear", "TLS"])
 def test_thousands_of_idle_connections_cost_little_and_stay_usable(start_proxy, origin, localhost_pair, secure):
     count = scaled(300, 4000) if secure else scaled(1500, 20_000)
@@ -272,8 +273,8 @@ def test_thousands_of_idle_connections_cost_little_and_stay_usable(start_proxy, 
             assert client.get().status == 200
         each = (proxy.rss_bytes - before) / count
         # A chunk of 16 KiB that an idle connection keeps would show. Sanitizers add to each
-        # allocation, of which OpenSSL makes many.
-        most = (96 if secure else 12) if is_sanitized() else (20 if secure else 4)
+        # allocation, of which OpenSSL makes many: it keeps about 30 KiB for a TLS 1.3 connection.
+        most = (96 if secure else 12) if is_sanitized() else (36 if secure else 2)
         assert each < most * 1024, f"{each:.0f} bytes for each idle connection"
         for client in clients[:: max(1, count // 200)]:
             assert client.get().status == 200

@@ -1,31 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The promise that the relay lane allocates nothing per request in the steady state.
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
+#include "support/counting_allocator.h"
 #include "unit/proxy/proxy_fixture.h"
-
-namespace {
-
-std::atomic<std::uint64_t> allocations{0};
-
-void* counted(std::size_t bytes) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  void* memory = std::malloc(bytes == 0 ? 1 : bytes);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return counted(bytes); }
-void* operator new[](std::size_t bytes) { return counted(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace titanium::proxy::testing {
 namespace {
@@ -81,11 +58,11 @@ TEST_F(AllocationTest, IsZeroPerRequestInTheSteadyState) {
   play(*client, *origin, get, ok, 50);  // Tables and pools grow to what is needed.
   play(*client, *origin, post, large, 50);
 
-  const std::uint64_t before = allocations.load();
+  const std::size_t before = test::allocations();
   const std::uint64_t chunks_before = worker().chunks().allocated();
   play(*client, *origin, get, ok, 500);
   play(*client, *origin, post, large, 100);
-  EXPECT_EQ(allocations.load() - before, 0U);
+  EXPECT_EQ(test::allocations() - before, 0U);
   EXPECT_EQ(worker().chunks().allocated() - chunks_before, 0U);
 }
 
