@@ -58,6 +58,30 @@ def trusting(authority):
 
 # Client leg -----------------------------------------------------------------------------------
 
+def test_a_tls_client_counts_once_against_the_limit(start_proxy, start_origin, localhost_pair):
+    """A handshake becomes a session: the connection stays one, and is gone when it is gone."""
+    origin = start_origin(replying(echo))
+    config = forward_to(origin, tls_pair=localhost_pair, server={"pooling": {"maxConcurrentClientConnections": 2}})
+    proxy = start_proxy(config)
+
+    def served():
+        """A client that got an answer, or None: the proxy may not have noticed yet that others left."""
+        try:
+            client = RawClient(proxy.tls_port, tls=client_context())
+        except OSError:
+            return None
+        if client.get().status == 200:
+            return client
+        client.close()
+        return None
+
+    for _ in range(6):
+        wait_until(served, "room for one client").close()
+    with wait_until(served, "room for a client"), wait_until(served, "room for a second"):
+        with pytest.raises(OSError):
+            RawClient(proxy.tls_port, tls=client_context())
+
+
 @pytest.mark.parametrize("version, name", [(TLS12, "TLSv1.2"), (TLS13, "TLSv1.3")])
 def test_both_tls_versions_are_served(terminating, authority, version, name):
     proxy, _ = terminating
