@@ -24,6 +24,16 @@ class ExchangeTest : public ProxyTest {
     origin.send(response);
     receive_until(client, "ok");
   }
+
+  // The first exchange of a client; returns the origin connection that it made, idle now.
+  std::unique_ptr<Peer> first_exchange(Peer& client) {
+    client.send(kGet);
+    auto origin = accept_origin();
+    receive_until(*origin, "\r\n\r\n");
+    origin->send(kOk);
+    receive_until(client, "ok");
+    return origin;
+  }
 };
 
 TEST_F(ExchangeTest, CarriesARequestToTheOriginAndItsResponseBack) {
@@ -45,11 +55,7 @@ TEST_F(ExchangeTest, CarriesARequestToTheOriginAndItsResponseBack) {
 TEST_F(ExchangeTest, ReusesBothConnectionsAndHoldsNoChunkWhileTheyAreIdle) {
   start();
   auto client = connect_client();
-  client->send(kGet);
-  auto origin = accept_origin();
-  receive_until(*origin, "\r\n\r\n");
-  origin->send(kOk);
-  receive_until(*client, "ok");
+  auto origin = first_exchange(*client);
   for (int i = 0; i < 3; ++i) exchange(*client, *origin, kGet, kOk);
   pump();
   EXPECT_FALSE(origin_has_connection());
@@ -60,11 +66,7 @@ TEST_F(ExchangeTest, ReusesBothConnectionsAndHoldsNoChunkWhileTheyAreIdle) {
 TEST_F(ExchangeTest, SendsAnIdempotentRequestAgainWhenTheIdleConnectionWasJustClosed) {
   start();
   auto client = connect_client();
-  client->send(kGet);
-  auto first = accept_origin();
-  receive_until(*first, "\r\n\r\n");
-  first->send(kOk);
-  receive_until(*client, "ok");
+  auto first = first_exchange(*client);
   client->send(kGet);
   receive_until(*first, "\r\n\r\n");
   first->close();
@@ -77,11 +79,7 @@ TEST_F(ExchangeTest, SendsAnIdempotentRequestAgainWhenTheIdleConnectionWasJustCl
 TEST_F(ExchangeTest, ReplaysTheBodyOfAnIdempotentRequest) {
   start();
   auto client = connect_client();
-  client->send(kGet);
-  auto first = accept_origin();
-  receive_until(*first, "\r\n\r\n");
-  first->send(kOk);
-  receive_until(*client, "ok");
+  auto first = first_exchange(*client);
   client->send("PUT /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
   receive_until(*first, "hello");
   first->close();
@@ -94,11 +92,7 @@ TEST_F(ExchangeTest, ReplaysTheBodyOfAnIdempotentRequest) {
 TEST_F(ExchangeTest, NeverSendsAPostTwice) {
   start();
   auto client = connect_client();
-  client->send(kGet);
-  auto origin = accept_origin();
-  receive_until(*origin, "\r\n\r\n");
-  origin->send(kOk);
-  receive_until(*client, "ok");
+  auto origin = first_exchange(*client);
   client->send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
   receive_until(*origin, "hello");
   origin->close();
@@ -109,11 +103,7 @@ TEST_F(ExchangeTest, NeverSendsAPostTwice) {
 TEST_F(ExchangeTest, FindsAClosedIdleConnectionBeforeAPostIsSentOnIt) {
   start();
   auto client = connect_client();
-  client->send(kGet);
-  auto first = accept_origin();
-  receive_until(*first, "\r\n\r\n");
-  first->send(kOk);
-  receive_until(*client, "ok");
+  auto first = first_exchange(*client);
   first->close();
   client->send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
   auto second = accept_origin();
@@ -332,11 +322,7 @@ TEST_F(ExchangeTest, CutsAResponseShortInAWayThatTheClientNotices) {
 TEST_F(ExchangeTest, LosesNoByteOfABodyThatArrivesWhileItsRequestIsSentAgain) {
   start();
   auto client = connect_client();
-  client->send(kGet);
-  auto first = accept_origin();
-  receive_until(*first, "\r\n\r\n");
-  first->send(kOk);
-  receive_until(*client, "ok");
+  auto first = first_exchange(*client);
   client->send("PUT /x HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello");
   receive_until(*first, "hello");
   first->close();
@@ -350,11 +336,7 @@ TEST_F(ExchangeTest, LosesNoByteOfABodyThatArrivesWhileItsRequestIsSentAgain) {
 TEST_F(ExchangeTest, NeverTakesBytesThatCameBeforeTheRequestForItsAnswer) {
   start();
   auto client = connect_client();
-  client->send(kGet);
-  auto first = accept_origin();
-  receive_until(*first, "\r\n\r\n");
-  first->send(kOk);
-  receive_until(*client, "ok");
+  auto first = first_exchange(*client);
   // Both wait for the worker's next turn, the request in front: the connection is given to the
   // request, and the event of the stray bytes follows.
   client->send(kGet);
