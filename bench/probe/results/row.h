@@ -60,7 +60,11 @@ struct Row {
 // RFC 4180: quoted where needed. Without line end.
 [[nodiscard]] std::string to_csv(const Row& row);
 // Reads a file: an error says line and column name. Columns are found by their names, extra
-// ones ignored, ours may be missing (files of the original).
-[[nodiscard]] std::expected<std::vector<Row>, std::string> read_csv(std::string_view text);
+// ones ignored, ours may be missing (files of the original). An empty number is 0.
+//
+// A last line that is cut off, as an interrupted run leaves it, is left out; `warning`, if given,
+// then becomes a sentence about it.
+[[nodiscard]] std::expected<std::vector<Row>, std::string> read_csv(std::string_view text,
+                                                                    std::string* warning = nullptr);
 
 }  // namespace titanium::probe
