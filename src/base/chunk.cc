@@ -73,7 +73,9 @@ ChunkQueue::ChunkQueue(ChunkQueue&& other) noexcept
       first_(std::exchange(other.first_, 0)),
       count_(std::exchange(other.count_, 0)),
       capacity_(std::exchange(other.capacity_, kInlineSlices)),
-      bytes_(std::exchange(other.bytes_, 0)) {
+      bytes_(std::exchange(other.bytes_, 0)),
+      cursor_(std::move(other.cursor_)),
+      cursor_end_(other.cursor_end_) {
   other.heap_.clear();
 }
 
@@ -87,6 +89,8 @@ ChunkQueue& ChunkQueue::operator=(ChunkQueue&& other) noexcept {
   count_ = std::exchange(other.count_, 0);
   capacity_ = std::exchange(other.capacity_, kInlineSlices);
   bytes_ = std::exchange(other.bytes_, 0);
+  cursor_ = std::move(other.cursor_);
+  cursor_end_ = other.cursor_end_;
   return *this;
 }
 
@@ -102,44 +106,42 @@ void ChunkQueue::pop_front() noexcept {
   slot(0).chunk.reset();
   first_ = (first_ + 1) & (capacity_ - 1);
   --count_;
+  release_cursor_if_empty();
 }
 
 std::uint8_t* ChunkQueue::reserve(std::size_t bytes) {
   TI_ASSERT(bytes <= ChunkPool::kChunkBytes);
-  if (count_ > 0) {
-    Slice& tail = slot(count_ - 1);
-    // A chunk that somebody else holds too may be written to by that holder.
-    if (!tail.chunk.is_shared() && tail.chunk->capacity - tail.end >= bytes) {
-      return tail.chunk->data() + tail.end;
-    }
+  if (!cursor_ || cursor_->capacity - cursor_end_ < bytes) {
+    cursor_ = ChunkRef(pool_->take());
+    cursor_end_ = 0;
   }
-  if (count_ == capacity_) grow();
-  Slice& fresh = slot(count_++);
-  fresh.chunk = ChunkRef(pool_->take());
-  fresh.begin = fresh.end = 0;
-  return fresh.chunk->data();
+  return cursor_->data() + cursor_end_;
 }
 
 void ChunkQueue::commit(std::size_t bytes) noexcept {
-  TI_ASSERT(count_ > 0);
-  Slice& tail = slot(count_ - 1);
-  tail.end += static_cast<std::uint32_t>(bytes);
+  TI_ASSERT(cursor_ && cursor_->capacity - cursor_end_ >= bytes);
+  const std::uint32_t begin = cursor_end_;
+  cursor_end_ += static_cast<std::uint32_t>(bytes);
   bytes_ += bytes;
-  if (tail.begin == tail.end) {  // A fresh chunk that nothing was written to.
-    tail.chunk.reset();
-    --count_;
+  if (count_ > 0) {
+    Slice& tail = slot(count_ - 1);
+    if (tail.chunk.get() == cursor_.get() && tail.end == begin) {
+      tail.end = cursor_end_;
+      return;
+    }
   }
+  if (bytes == 0) {  // Perhaps a fresh chunk that nothing was written to.
+    if (count_ == 0 || cursor_end_ == 0) cursor_.reset();
+    return;
+  }
+  if (count_ == capacity_) grow();
+  slot(count_++) = {.chunk = cursor_, .begin = begin, .end = cursor_end_};
 }
 
 void ChunkQueue::append(std::string_view text) {
   while (!text.empty()) {
-    std::size_t room = 0;
-    if (count_ > 0) {
-      const Slice& tail = slot(count_ - 1);
-      if (!tail.chunk.is_shared()) room = tail.chunk->capacity - tail.end;
-    }
-    // The tail may be a large chunk with more room than reserve() may be asked for.
-    room = room == 0 ? ChunkPool::kChunkBytes : std::min<std::size_t>(room, ChunkPool::kChunkBytes);
+    const std::size_t left = cursor_ ? cursor_->capacity - cursor_end_ : 0;
+    const std::size_t room = left == 0 ? ChunkPool::kChunkBytes : left;
     const std::size_t part = std::min(text.size(), room);
     std::memcpy(reserve(part), text.data(), part);
     commit(part);

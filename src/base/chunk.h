@@ -109,7 +109,8 @@ struct Slice {
 
 // A first-in-first-out queue of bytes made of slices.
 //
-// Small pieces are copied into the tail chunk (cheaper than a slice each), large ones are shared.
+// Small pieces are copied into a chunk of the queue's own (cheaper than a slice each), large ones
+// are shared.
 class ChunkQueue {
  public:
   // Pieces up to this size are copied by append_slice(); larger ones are shared.
@@ -172,6 +173,9 @@ class ChunkQueue {
   [[nodiscard]] Slice* ring() noexcept { return heap_.empty() ? inline_.data() : heap_.data(); }
   void grow();
   void pop_front() noexcept;
+  void release_cursor_if_empty() noexcept {
+    if (count_ == 0) cursor_.reset();
+  }
 
   ChunkPool* pool_;
   std::array<Slice, kInlineSlices> inline_;
@@ -180,6 +184,11 @@ class ChunkQueue {
   std::size_t count_ = 0;
   std::size_t capacity_ = kInlineSlices;  // A power of two.
   std::size_t bytes_ = 0;
+  // Where copied bytes go: nobody but this queue writes to its bytes from cursor_end_ on, so that
+  // small pieces (frame headers, chunk sizes) fill one chunk also when shared slices lie in
+  // between. Held only while there is something in the queue.
+  ChunkRef cursor_;
+  std::uint32_t cursor_end_ = 0;
 };
 
 }  // namespace titanium

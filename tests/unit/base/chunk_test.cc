@@ -134,6 +134,19 @@ TEST(ChunkQueue, WritesIntoReservedRoom) {
   EXPECT_EQ(pool.live(), 1u);
 }
 
+TEST(ChunkQueue, PutsSmallPiecesBetweenSharedOnesIntoOneChunk) {
+  ChunkPool pool;
+  ChunkQueue body(pool);
+  body.append(std::string(4 * kChunk, 'b'));
+  ChunkQueue queue(pool);
+  for (int i = 0; i < 4; ++i) {
+    queue.append("size\r\n");
+    queue.append(body, kChunk);
+  }
+  EXPECT_EQ(queue.size(), 4 * (kChunk + 6));
+  EXPECT_EQ(pool.live(), 5u);
+}
+
 TEST(ChunkQueue, NeverWritesIntoATailThatSomebodyElseHolds) {
   ChunkPool pool;
   ChunkQueue queue(pool);
