@@ -22,9 +22,8 @@ struct Options {
   std::uint32_t concurrent_streams = 256;
   // SETTINGS_INITIAL_WINDOW_SIZE: what a peer may send on a stream before we pass it on.
   std::uint32_t stream_window_bytes = 256 * 1024;
-  // Bytes that may wait inside the proxy for all streams of the connection together, before the
-  // connection's window is held back. Until then it is given back on receipt, so that a stream that
-  // nobody reads does not stop the others.
+  // The connection's window: bytes that may wait inside the proxy for all its streams together. It
+  // is many times that of a stream, so that a few streams that nobody reads do not stop the others.
   std::uint32_t connection_window_bytes = 4 * 1024 * 1024;
   DecodeLimits fields;
   DecodeLimits trailers{.list_bytes = 16 * 1024, .fields = 100};
@@ -34,13 +33,16 @@ struct Options {
   // Streams that ended in a reset before the response was complete, whoever sent the RST_STREAM:
   // the peer (rapid reset, CVE-2023-44487), or we because the peer broke a rule (CVE-2025-8671).
   // limits.maxPeerInitiatedIncompleteStreamResets
+  // Server role only: an origin can not make us open streams.
   std::uint32_t incomplete_resets = 100;
   std::uint32_t settings_frames = 32;
   std::uint32_t pings = 64;
   std::uint32_t empty_frames = 64;       // DATA without data and without END_STREAM, and the like.
   std::uint32_t priority_frames = 1024;  // PRIORITY and PRIORITY_UPDATE.
-  std::uint32_t window_updates =
-      4096;  // That allow nothing new: beyond what the DATA we sent explains.
+  // Beyond two for each DATA frame that we sent (one for the stream, one for the connection).
+  std::uint32_t window_updates = 4096;
+  // Frames of unknown types, and others that change nothing (RST_STREAM of a closed stream, GOAWAY
+  // once more).
   std::uint32_t unknown_frames = 1024;
   std::chrono::milliseconds settings_ack_time{10'000};
   // Accept CONNECT with :protocol (RFC 8441), and say so in SETTINGS. Server role only.
