@@ -53,7 +53,7 @@ std::optional<std::uint32_t> DynamicTable::find_line(std::string_view name, std:
     const Entry& entry = entry_of(newest() - age);
     // What comes from a bucket that is not up to date is told apart here, too.
     if (entry.hash.line == hash && entry.name_bytes == name.size()) {
-      const Line line = at(age);
+      const TableLine line = at(age);
       if (line.name() == name && line.value() == value) return age;
     }
     if (entry.older.line == 0) break;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "http/field.h"
+#include "http2/hpack/table_line.h"
 
 namespace titanium::http2 {
 
@@ -34,15 +35,6 @@ class DynamicTable {
   // The two uses: decoders know the index of a line, encoders look for it.
   enum class Search : bool { by_age, by_text };
 
-  struct Line {
-    std::string_view text;  // The name, and right behind it the value.
-    std::uint32_t name_bytes = 0;
-    http::KnownField known = http::KnownField::other;
-
-    [[nodiscard]] std::string_view name() const noexcept { return text.substr(0, name_bytes); }
-    [[nodiscard]] std::string_view value() const noexcept { return text.substr(name_bytes); }
-  };
-
   DynamicTable(std::uint32_t max_bytes, Search search) noexcept
       : max_bytes_(max_bytes), search_(search) {}
   DynamicTable(const DynamicTable&) = delete;
@@ -65,7 +57,7 @@ class DynamicTable {
               LineHash hash = {});
 
   // `age` < count(). The text is valid until the next insert() or set_max_bytes().
-  [[nodiscard]] Line at(std::uint32_t age) const noexcept {
+  [[nodiscard]] TableLine at(std::uint32_t age) const noexcept {
     const Entry& entry = entry_of(newest() - age);
     return {.text = {text_.get() + (entry.begin - text_base_),
                      std::size_t{entry.name_bytes} + entry.value_bytes},

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#include "http2/hpack/encoder.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/ascii.h"
+#include "http2/hpack/huffman.h"
+#include "http2/hpack/integer.h"
+#include "http2/hpack/static_table.h"
+#include "http2/hpack/text_hash.h"
+
+namespace titanium::http2 {
+namespace {
+
+constexpr std::uint32_t kInitialTableBytes = 4096;  // RFC 9113 §6.5.2.
+
+// RFC 7541 §7.1.3: a short cookie can be guessed, by whoever sees how large requests are.
+constexpr std::size_t kGuessableCookieBytes = 20;
+
+enum class Treatment : std::uint8_t {
+  indexed,        // The value is likely to come again.
+  not_indexed,    // It is not.
+  never_indexed,  // It is a secret.
+  path,           // Depends on the value.
+  cookie,         // Depends on the value.
+};
+
+struct TreatedName {
+  std::string_view name;
+  Treatment treatment;
+};
+
+// All other names are `indexed`.
+constexpr auto kTreatedNames = std::to_array<TreatedName>({
+    {":path", Treatment::path},
+    {"age", Treatment::not_indexed},
+    {"authorization", Treatment::never_indexed},
+    {"content-length", Treatment::not_indexed},
+    {"content-range", Treatment::not_indexed},
+    {"cookie", Treatment::cookie},
+    {"date", Treatment::not_indexed},
+    {"etag", Treatment::not_indexed},
+    {"expires", Treatment::not_indexed},
+    {"if-match", Treatment::not_indexed},
+    {"if-modified-since", Treatment::not_indexed},
+    {"if-none-match", Treatment::not_indexed},
+    {"if-range", Treatment::not_indexed},
+    {"if-unmodified-since", Treatment::not_indexed},
+    {"last-modified", Treatment::not_indexed},
+    {"location", Treatment::not_indexed},
+    {"proxy-authorization", Treatment::never_indexed},
+    {"range", Treatment::not_indexed},
+    {"retry-after", Treatment::not_indexed},
+    {"set-cookie", Treatment::not_indexed},
+    {"sec-websocket-accept", Treatment::not_indexed},
+    {"sec-websocket-key", Treatment::not_indexed},
+    {"traceparent", Treatment::not_indexed},
+    {"x-request-id", Treatment::not_indexed},
+});
+
+constexpr Treatment find_treatment(std::string_view name) noexcept {
+  const auto* const row = std::ranges::find(kTreatedNames, name, &TreatedName::name);
+  return row == kTreatedNames.end() ? Treatment::indexed : row->treatment;
+}
+
+// The same by index in the static table, where most names are.
+constexpr auto kTreatmentOfStatic = [] {
+  std::array<Treatment, kStaticRows.size()> treatments{};
+  for (std::size_t i = 1; i < treatments.size(); ++i) {
+    treatments[i] = find_treatment(kStaticRows[i].name);
+  }
+  return treatments;
+}();
+
+// Decides what depends on the value: the result is one of the first three.
+Treatment settle(Treatment treatment, std::string_view value) noexcept {
+  switch (treatment) {
+    case Treatment::path:
+      return value.contains('?') ? Treatment::not_indexed : Treatment::indexed;
+    case Treatment::cookie:
+      return value.size() < kGuessableCookieBytes ? Treatment::never_indexed : Treatment::indexed;
+    default:
+      return treatment;
+  }
+}
+
+// Eight letters at once: whatever is A to Z gets bit 0x20. Each byte is compared by adding what
+// makes it overflow into its upper bit; bytes beyond ASCII are taken out by theirs.
+constexpr std::uint64_t upper_case_bits(std::uint64_t word) noexcept {
+  constexpr std::uint64_t kEach = 0x0101'0101'0101'0101;
+  const std::uint64_t low = word & (0x7f * kEach);
+  const std::uint64_t at_least_a = low + (0x80 - 'A') * kEach;
+  const std::uint64_t beyond_z = low + (0x7f - 'Z') * kEach;
+  return ((at_least_a & ~beyond_z & ~word) & (0x80 * kEach)) >> 2;
+}
+
+bool has_upper_case(std::string_view text) noexcept {
+  while (text.size() >= 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data(), sizeof word);
+    if (upper_case_bits(word) != 0) return true;
+    text.remove_prefix(sizeof word);
+  }
+  return std::ranges::any_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+// The string as it is, or in Huffman code if that is shorter (RFC 7541 §5.2).
+void put_string(std::string& out, std::string_view text) {
+  const std::size_t encoded_bytes = huffman_encoded_bytes(text);
+  if (encoded_bytes >= text.size()) {
+    put_integer(out, 0, 7, static_cast<std::uint32_t>(text.size()));
+    out.append(text);
+    return;
+  }
+  put_integer(out, 0x80, 7, static_cast<std::uint32_t>(encoded_bytes));
+  const std::size_t begin = out.size();
+  out.resize_and_overwrite(begin + encoded_bytes, [&](char* bytes, std::size_t size) {
+    huffman_encode(text, bytes + begin);
+    return size;
+  });
+}
+
+}  // namespace
+
+// A name in lower case, and where it is known.
+struct HpackEncoder::Name {
+  std::string_view text;
+  std::uint32_t hash = 0;
+  std::uint32_t static_index = 0;  // The first line with it, or 0.
+};
+
+HpackEncoder::HpackEncoder(std::uint32_t most_table_bytes) noexcept
+    : table_(kInitialTableBytes, DynamicTable::Search::by_text), most_bytes_(most_table_bytes) {
+  wanted_bytes_ = lowest_bytes_ = std::min(most_bytes_, kInitialTableBytes);
+}
+
+void HpackEncoder::set_peer_table_bytes(std::uint32_t bytes) noexcept {
+  wanted_bytes_ = std::min(most_bytes_, bytes);
+  lowest_bytes_ = std::min(lowest_bytes_, wanted_bytes_);
+}
+
+void HpackEncoder::begin_block(std::string& out) {
+  if (lowest_bytes_ < std::min(table_.max_bytes(), wanted_bytes_)) announce(out, lowest_bytes_);
+  if (wanted_bytes_ != table_.max_bytes()) announce(out, wanted_bytes_);
+  lowest_bytes_ = wanted_bytes_;
+}
+
+void HpackEncoder::announce(std::string& out, std::uint32_t table_bytes) {
+  put_integer(out, 0x20, 5, table_bytes);
+  table_.set_max_bytes(table_bytes);
+}
+
+void HpackEncoder::add(std::string& out, std::string_view name, std::string_view value,
+                       http::KnownField known, Indexing indexing) {
+  const Name found = find_name(name, known);
+  const Treatment treatment =
+      indexing == Indexing::never
+          ? Treatment::never_indexed
+          : settle(found.static_index != 0 ? kTreatmentOfStatic[found.static_index]
+                                           : find_treatment(found.text),
+                   value);
+  if (treatment == Treatment::never_indexed) return put_literal(out, 0x10, 4, found, value);
+  if (found.static_index != 0) {
+    const std::uint32_t index = find_static_value(found.static_index, value);
+    if (index != 0) return put_integer(out, 0x80, 7, index);
+  }
+  if (treatment == Treatment::not_indexed) return put_literal(out, 0x00, 4, found, value);
+
+  const LineHash hash{.name = found.hash, .line = hash_text(value, found.hash)};
+  if (const auto age = table_.find_line(found.text, value, hash.line)) {
+    return put_integer(out, 0x80, 7, kFirstDynamicIndex + *age);
+  }
+  const std::size_t bytes = found.text.size() + value.size() + DynamicTable::kEntryOverhead;
+  if (bytes > table_.max_bytes() / 2) return put_literal(out, 0x00, 4, found, value);
+  put_literal(out, 0x40, 6, found, value);
+  table_.insert(found.text, value, known, hash);
+}
+
+HpackEncoder::Name HpackEncoder::find_name(std::string_view name, http::KnownField known) {
+  const std::uint32_t index = static_index_of(known);
+  if (index != 0) {
+    const std::string_view text = kStaticRows[index].name;
+    return {.text = text, .hash = hash_text(text), .static_index = index};
+  }
+  const std::string_view text = in_lower_case(name);
+  const std::uint32_t hash = hash_text(text);
+  return {.text = text, .hash = hash, .static_index = find_static_name(text, hash)};
+}
+
+std::string_view HpackEncoder::in_lower_case(std::string_view name) {
+  if (!has_upper_case(name)) return name;
+  lower_case_name_.resize_and_overwrite(name.size(), [&](char* out, std::size_t size) {
+    std::ranges::transform(name, out, to_lower);
+    return size;
+  });
+  return lower_case_name_;
+}
+
+void HpackEncoder::put_literal(std::string& out, std::uint8_t pattern, unsigned prefix_bits,
+                               const Name& name, std::string_view value) const {
+  std::uint32_t index = name.static_index;
+  if (index == 0) {
+    if (const auto age = table_.find_name(name.text, name.hash)) index = kFirstDynamicIndex + *age;
+  }
+  put_integer(out, pattern, prefix_bits, index);
+  if (index == 0) put_string(out, name.text);
+  put_string(out, value);
+}
+
+}  // namespace titanium::http2

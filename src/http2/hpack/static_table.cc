@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "http2/hpack/static_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "http2/hpack/text_hash.h"
+
+namespace titanium::http2 {
+namespace {
+
+constexpr auto& kRows = kStaticRows;
+
+constexpr std::size_t kTextBytes = [] {
+  std::size_t bytes = 0;
+  for (const StaticRow& row : kRows) bytes += row.name.size() + row.value.size();
+  return bytes;
+}();
+
+// All names and values in one piece, so that those of a line are, too.
+constexpr auto kText = [] {
+  std::array<char, kTextBytes> text{};
+  auto out = text.begin();
+  for (const StaticRow& row : kRows) {
+    out = std::ranges::copy(row.name, out).out;
+    out = std::ranges::copy(row.value, out).out;
+  }
+  return text;
+}();
+
+constexpr auto kLines = [] {
+  std::array<TableLine, kRows.size()> lines{};
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < kRows.size(); ++i) {
+    const std::size_t bytes = kRows[i].name.size() + kRows[i].value.size();
+    lines[i] = {.text = std::string_view(kText.data(), kText.size()).substr(begin, bytes),
+                .name_bytes = static_cast<std::uint32_t>(kRows[i].name.size()),
+                .known = kRows[i].known};
+    begin += bytes;
+  }
+  return lines;
+}();
+static_assert(kLines[2].name() == ":method" && kLines[2].value() == "GET");
+static_assert(kLines[kStaticLines].name() == "www-authenticate");
+
+constexpr auto kIndexOfKnown = [] {
+  std::array<std::uint8_t, http::kKnownFieldCount> index{};
+  for (std::size_t i = 1; i < kRows.size(); ++i) {
+    if (kRows[i].known != http::KnownField::other) {
+      index[std::to_underlying(kRows[i].known)] = static_cast<std::uint8_t>(i);
+    }
+  }
+  return index;
+}();
+
+// The first lines of each name, by hash; a slot that is taken is followed by the next one.
+constexpr std::size_t kSlots = 256;
+constexpr auto kSlotOfName = [] {
+  std::array<std::uint8_t, kSlots> slots{};
+  for (std::size_t i = 1; i < kRows.size(); ++i) {
+    if (kRows[i].name == kRows[i - 1].name) continue;
+    std::size_t slot = hash_text(kRows[i].name) % kSlots;
+    while (slots[slot] != 0) slot = (slot + 1) % kSlots;
+    slots[slot] = static_cast<std::uint8_t>(i);
+  }
+  return slots;
+}();
+
+}  // namespace
+
+TableLine static_line(std::uint32_t index) noexcept { return kLines[index]; }
+
+std::uint32_t find_static_name(std::string_view name, std::uint32_t hash) noexcept {
+  for (std::size_t slot = hash % kSlots; kSlotOfName[slot] != 0; slot = (slot + 1) % kSlots) {
+    if (kLines[kSlotOfName[slot]].name() == name) return kSlotOfName[slot];
+  }
+  return 0;
+}
+
+std::uint32_t find_static_value(std::uint32_t first, std::string_view value) noexcept {
+  const std::string_view name = kLines[first].name();
+  for (std::uint32_t i = first; i <= kStaticLines && kLines[i].name() == name; ++i) {
+    if (kLines[i].value() == value) return i;
+  }
+  return 0;
+}
+
+std::uint32_t static_index_of(http::KnownField known) noexcept {
+  return kIndexOfKnown[std::to_underlying(known)];
+}
+
+}  // namespace titanium::http2
