@@ -3,7 +3,8 @@
 // The origin of every arm: a small, fast HTTP server on Titanium's loop and codecs, one thread.
 //
 //   GET  /                the tiny JSON
-//   GET  /bytes/N         N bytes; the same pattern for every N (the generator checks the length)
+//   GET  /bytes/N         N bytes; the same pattern for every N (the generator checks it)
+//   POST /bytes/N         reads the body, answers N bytes
 //   POST /                reads the body, answers the tiny JSON
 //   POST /echo            answers with the body while it arrives
 //   POST /early/N         answers 200 after N bytes of the body, reads on

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "http/message.h"
+
+namespace titanium::probe {
+
+// What a request asks the origin for; the table is in origin.h.
+struct RequestRoute {
+  enum class Kind : std::uint8_t { tiny, bytes, echo, early, websocket, unknown };
+  Kind kind = Kind::unknown;
+  std::uint64_t number = 0;  // The N of the path.
+  bool operator==(const RequestRoute&) const = default;
+};
+
+// Bodies larger than this are nobody's workload.
+inline constexpr std::uint64_t kMaxBodyBytes = std::uint64_t{1} << 30;
+
+[[nodiscard]] RequestRoute find_route(http::Method method, std::string_view path) noexcept;
+
+}  // namespace titanium::probe
