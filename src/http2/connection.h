@@ -36,8 +36,8 @@ class ConnectionHandler {
  public:
   // Server role: an object for a new stream; nullptr refuses it (REFUSED_STREAM).
   virtual Stream* on_new_stream() = 0;
-  // Where the head of a stream is to be decoded to. Its texts live until release_head() or until
-  // the stream is over.
+  // Where the head of a stream is to be decoded to. Its texts live until release_head(), the next
+  // head, or until the object is used for another stream.
   virtual http::RequestHead& request_of(Stream& stream) = 0;    // Server role.
   virtual http::ResponseHead& response_of(Stream& stream) = 0;  // Client role.
 
@@ -198,20 +198,27 @@ class Connection {
   [[nodiscard]] Result<> read_payload(Bytes& rest);
   [[nodiscard]] Result<> begin_frame();
   [[nodiscard]] Result<> check_frame_order();
+  [[nodiscard]] Result<> check_stream_id();
   [[nodiscard]] Result<> check_frame_size();
   [[nodiscard]] Result<> on_frame(Bytes payload);
   [[nodiscard]] Result<> begin_data();
+  [[nodiscard]] Result<> check_data(Stream& stream);
   [[nodiscard]] Result<> read_data(const Slice& input, Bytes& rest);
   [[nodiscard]] Result<> end_data();
   [[nodiscard]] Result<> deliver_data(Slice piece);
+  void drop_data(std::size_t bytes);
 
   // ---- connection_headers.cc: field blocks.
   [[nodiscard]] Result<> on_headers(Bytes payload);
   [[nodiscard]] Result<> on_continuation(Bytes payload);
-  [[nodiscard]] Result<> check_block_limits(std::size_t more);
-  [[nodiscard]] Result<> on_block(std::string_view block);
-  [[nodiscard]] Result<> open_stream(std::string_view block);
+  [[nodiscard]] Result<> on_fragment(Bytes fragment);
+  [[nodiscard]] Result<> on_block(std::uint32_t id, std::string_view block);
+  [[nodiscard]] Result<> open_stream(std::uint32_t id, std::string_view block);
+  [[nodiscard]] Result<> on_block_of(Stream& stream, std::string_view block);
+  [[nodiscard]] Result<> on_block_of_closed(std::uint32_t id, std::string_view block);
   [[nodiscard]] Result<> on_request_block(Stream& stream, std::string_view block);
+  [[nodiscard]] Result<> on_request_head(Stream& stream, const http::RequestHead& head);
+  [[nodiscard]] Result<> on_refused_head(Stream& stream, const Error& error);
   [[nodiscard]] Result<> on_response_block(Stream& stream, std::string_view block);
   [[nodiscard]] Result<> on_trailer_block(Stream& stream, std::string_view block);
   [[nodiscard]] Result<> ignore_block(std::string_view block);
@@ -227,11 +234,11 @@ class Connection {
   [[nodiscard]] Result<> apply_initial_window(std::uint32_t before);
   [[nodiscard]] Result<> on_ping(Bytes payload);
   [[nodiscard]] Result<> on_goaway(Bytes payload);
+  [[nodiscard]] Result<> drop_unprocessed(std::uint32_t last_id);
   [[nodiscard]] Result<> on_window_update(Bytes payload);
   [[nodiscard]] Result<> on_frame_without_effect();
   // Errors and budgets.
   [[nodiscard]] std::unexpected<Error> fail(ErrorCode code, std::string_view what);
-  [[nodiscard]] std::unexpected<Error> fail(ErrorCode code, const Error& error);
   [[nodiscard]] Result<> spend(Budget& budget, std::uint64_t& counter, std::string_view what);
   // Counts a stream that ended before its response was complete.
   [[nodiscard]] Result<> count_incomplete_reset();
@@ -240,7 +247,8 @@ class Connection {
   [[nodiscard]] Result<> stream_error(Stream& stream, ErrorCode code, std::string_view what);
   // The same for an id that has no stream (any more).
   [[nodiscard]] Result<> reset_unknown(std::uint32_t id, ErrorCode code);
-  [[nodiscard]] Result<> check_queued_replies();
+  void refuse_frame(std::uint32_t id, ErrorCode code);
+  [[nodiscard]] Result<> refuse_stream(std::uint32_t id, std::string_view block);
 
   // ---- connection.cc: streams and their ends.
   [[nodiscard]] Side peer_side() const noexcept {
@@ -248,11 +256,10 @@ class Connection {
   }
   [[nodiscard]] Error peer_error(ErrorCode code, std::string_view what) const noexcept;
   [[nodiscard]] bool is_idle(std::uint32_t id) const noexcept;
-  [[nodiscard]] bool is_ours(std::uint32_t id) const noexcept;
   void attach(Stream& stream, std::uint32_t id);
   void detach(Stream& stream) noexcept;
   void apply(Stream& stream, Event event) noexcept;
-  [[nodiscard]] Result<> on_peer_end(Stream& stream, const http::FieldList& trailers, bool tell);
+  [[nodiscard]] Result<> on_peer_end(Stream& stream, const http::FieldList& trailers);
   void close_if_done(Stream& stream);
 
   // ---- connection_output.cc
@@ -263,9 +270,9 @@ class Connection {
   void note_window_due(Stream& stream) noexcept;
   void flush_control(ChunkQueue& out);
   void write_window_updates();
-  void produce_data(Stream& stream, ChunkQueue& out, std::size_t room);
+  void produce_data(Stream& stream, ChunkQueue& out);
   void write_data_frame(Stream& stream, std::size_t bytes, bool ended, ChunkQueue& out);
-  void write_queued_trailers(Stream& stream, ChunkQueue& out);
+  void write_queued_trailers(Stream& stream);
 
   const Role role_;
   const Options& options_;
@@ -275,6 +282,7 @@ class Connection {
   Reading reading_;
   bool failed_ = false;
   bool pad_length_known_ = false;
+  bool data_is_empty_ = false;    // The DATA frame at hand brought no body byte so far.
   std::uint8_t header_seen_ = 0;  // Bytes of header_bytes_, or of the preface.
   std::array<std::uint8_t, kFrameHeaderBytes> header_bytes_{};
   FrameHeader frame_;
@@ -286,6 +294,7 @@ class Connection {
   HpackDecoder decoder_;
   FieldBlock scratch_block_;
   http::FieldList trailers_;
+  Packer packer_;
   ChunkQueue piece_;
 
   // Streams.
@@ -311,6 +320,7 @@ class Connection {
   // Output.
   HpackEncoder encoder_;
   std::string encoded_;
+  http::FieldList own_trailers_;
   ChunkQueue control_;                   // All frames but DATA, in order.
   std::size_t reply_bytes_ = 0;          // Of control_: what the peer made us say.
   std::uint64_t explained_updates_ = 0;  // WINDOW_UPDATEs that our DATA gives reason for.
