@@ -5,6 +5,7 @@
 
 #include "load/driver.h"
 #include "load/http1_connection.h"
+#include "load/websocket_connection.h"
 
 namespace titanium::probe {
 
@@ -15,6 +16,7 @@ std::unique_ptr<ClientConnection> make_client_connection(const ClientShared& sha
     case Workload::Kind::request:
       return std::make_unique<Http1Connection>(shared);
     case Workload::Kind::websocket:
+      return std::make_unique<WebSocketConnection>(shared);
     case Workload::Kind::grpc:
       break;
   }
