@@ -15,13 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "../../tests/support/counting_allocator.h"
-#include "../../tests/support/memory_transport.h"
 #include "proxy/http1_origin_connection.h"
 #include "proxy/options.h"
 #include "proxy/worker.h"
-// The operators that count are part of this program only.
-#include "../../tests/support/counting_allocator.cc"
+#include "support/counting_allocator.h"
+#include "support/memory_transport.h"
 
 namespace titanium::proxy {
 namespace {
