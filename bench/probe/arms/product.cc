@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "arms/product.h"
+
+#include <algorithm>
+#include <array>
+
+namespace titanium::probe {
+namespace {
+
+constexpr auto kProducts = std::to_array<ProductRow>({
+    {Product::origin_direct, "origin-direct", "", true},
+    {Product::bare_relay, "bare-relay", "", true},
+    {Product::bare_reverse, "bare-reverse-http1", "", true},
+    {Product::nginx, "nginx", "nginx-", false},
+    {Product::haproxy, "haproxy", "haproxy-", false},
+    {Product::envoy, "envoy", "envoy-", false},
+    {Product::yarp, "yarp", "yarp-", false},
+    {Product::caddy, "caddy", "caddy-", false},
+    {Product::nghttpx, "nghttpx", "nghttpx-", false},
+    {Product::apache, "apache", "apache-", false},
+    {Product::varnish, "varnish", "varnish-", false},
+    {Product::h2o, "h2o", "h2o-", false},
+    {Product::titanium, "titanium", "twp-", false},
+});
+static_assert(std::ranges::is_sorted(kProducts, {}, &ProductRow::id));
+
+[[nodiscard]] constexpr bool is_http1(Wire wire) {
+  return wire == Wire::http1 || wire == Wire::http1_tls;
+}
+
+[[nodiscard]] std::string_view apache_never(Wire client, Wire origin) {
+  if (client == Wire::http3 || origin == Wire::http3) return "Apache has no HTTP/3";
+  return {};
+}
+
+[[nodiscard]] std::string_view varnish_never(Wire client, Wire origin) {
+  if (is_tls(client) || is_tls(origin)) return "Varnish has no TLS";
+  if (origin != Wire::http1) return "Varnish speaks HTTP/1 to origins";
+  return {};
+}
+
+}  // namespace
+
+std::span<const ProductRow> products() { return kProducts; }
+
+const ProductRow& product_row(Product id) { return kProducts[static_cast<std::size_t>(id)]; }
+
+std::string_view never_possible(Product id, Wire client, Wire origin) {
+  switch (id) {
+    case Product::nginx:
+      return is_http1(origin) ? std::string_view() : "nginx speaks HTTP/1 to origins";
+    case Product::haproxy:
+      return origin == Wire::http3 ? "HAProxy has no QUIC to servers" : std::string_view();
+    case Product::nghttpx:
+      return origin == Wire::http3 ? "nghttpx has no HTTP/3 to backends" : std::string_view();
+    case Product::h2o:
+      return origin == Wire::h2c ? "h2o has no h2c to origins" : std::string_view();
+    case Product::apache:
+      return apache_never(client, origin);
+    case Product::varnish:
+      return varnish_never(client, origin);
+    case Product::caddy:
+      return origin == Wire::http3 ? "Caddy's HTTP/3 to upstreams is experimental"
+                                   : std::string_view();
+    default:
+      return {};
+  }
+}
+
+}  // namespace titanium::probe
