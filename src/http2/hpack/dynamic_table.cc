@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "http2/hpack/text_words.h"
 
 namespace titanium::http2 {
 namespace {
@@ -54,7 +55,7 @@ std::optional<std::uint32_t> DynamicTable::find_line(std::string_view name, std:
     // What comes from a bucket that is not up to date is told apart here, too.
     if (entry.hash.line == hash && entry.name_bytes == name.size()) {
       const TableLine line = at(age);
-      if (line.name() == name && line.value() == value) return age;
+      if (same_text(line.name(), name) && same_text(line.value(), value)) return age;
     }
     if (entry.older.line == 0) break;
     age += entry.older.line;
@@ -69,7 +70,7 @@ std::optional<std::uint32_t> DynamicTable::find_name(std::string_view name,
   std::uint32_t age = age_of(name_bucket(hash));
   while (age < count_) {
     const Entry& entry = entry_of(newest() - age);
-    if (entry.hash.name == hash && at(age).name() == name) return age;
+    if (entry.hash.name == hash && same_text(at(age).name(), name)) return age;
     if (entry.older.name == 0) break;
     age += entry.older.name;
   }

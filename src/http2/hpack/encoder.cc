@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "base/ascii.h"
 #include "http2/hpack/huffman.h"
 #include "http2/hpack/integer.h"
 #include "http2/hpack/static_table.h"
-#include "http2/hpack/text_hash.h"
+#include "http2/hpack/text_words.h"
 
 namespace titanium::http2 {
 namespace {
@@ -32,7 +31,7 @@ struct TreatedName {
   Treatment treatment;
 };
 
-// All other names are `indexed`.
+// Names of the static table; its others are `indexed`.
 constexpr auto kTreatedNames = std::to_array<TreatedName>({
     {":path", Treatment::path},
     {"age", Treatment::not_indexed},
@@ -54,25 +53,26 @@ constexpr auto kTreatedNames = std::to_array<TreatedName>({
     {"range", Treatment::not_indexed},
     {"retry-after", Treatment::not_indexed},
     {"set-cookie", Treatment::not_indexed},
-    {"sec-websocket-accept", Treatment::not_indexed},
-    {"sec-websocket-key", Treatment::not_indexed},
-    {"traceparent", Treatment::not_indexed},
-    {"x-request-id", Treatment::not_indexed},
 });
 
-constexpr Treatment find_treatment(std::string_view name) noexcept {
-  const auto* const row = std::ranges::find(kTreatedNames, name, &TreatedName::name);
-  return row == kTreatedNames.end() ? Treatment::indexed : row->treatment;
-}
-
-// The same by index in the static table, where most names are.
 constexpr auto kTreatmentOfStatic = [] {
   std::array<Treatment, kStaticRows.size()> treatments{};
-  for (std::size_t i = 1; i < treatments.size(); ++i) {
-    treatments[i] = find_treatment(kStaticRows[i].name);
+  for (const TreatedName& row : kTreatedNames) {
+    for (std::size_t i = 1; i < treatments.size(); ++i) {
+      if (kStaticRows[i].name == row.name) treatments[i] = row.treatment;
+    }
   }
   return treatments;
 }();
+
+// Names that are not in the static table, and whose values do not come again.
+constexpr auto kChangingNames = std::to_array<std::string_view>(
+    {"sec-websocket-accept", "sec-websocket-key", "traceparent", "x-request-id"});
+
+Treatment treatment_of(std::uint32_t static_index, std::string_view name) noexcept {
+  if (static_index != 0) return kTreatmentOfStatic[static_index];
+  return std::ranges::contains(kChangingNames, name) ? Treatment::not_indexed : Treatment::indexed;
+}
 
 // Decides what depends on the value: the result is one of the first three.
 Treatment settle(Treatment treatment, std::string_view value) noexcept {
@@ -84,26 +84,6 @@ Treatment settle(Treatment treatment, std::string_view value) noexcept {
     default:
       return treatment;
   }
-}
-
-// Eight letters at once: whatever is A to Z gets bit 0x20. Each byte is compared by adding what
-// makes it overflow into its upper bit; bytes beyond ASCII are taken out by theirs.
-constexpr std::uint64_t upper_case_bits(std::uint64_t word) noexcept {
-  constexpr std::uint64_t kEach = 0x0101'0101'0101'0101;
-  const std::uint64_t low = word & (0x7f * kEach);
-  const std::uint64_t at_least_a = low + (0x80 - 'A') * kEach;
-  const std::uint64_t beyond_z = low + (0x7f - 'Z') * kEach;
-  return ((at_least_a & ~beyond_z & ~word) & (0x80 * kEach)) >> 2;
-}
-
-bool has_upper_case(std::string_view text) noexcept {
-  while (text.size() >= 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, text.data(), sizeof word);
-    if (upper_case_bits(word) != 0) return true;
-    text.remove_prefix(sizeof word);
-  }
-  return std::ranges::any_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
 // The string as it is, or in Huffman code if that is shorter (RFC 7541 §5.2).
@@ -155,12 +135,9 @@ void HpackEncoder::announce(std::string& out, std::uint32_t table_bytes) {
 void HpackEncoder::add(std::string& out, std::string_view name, std::string_view value,
                        http::KnownField known, Indexing indexing) {
   const Name found = find_name(name, known);
-  const Treatment treatment =
-      indexing == Indexing::never
-          ? Treatment::never_indexed
-          : settle(found.static_index != 0 ? kTreatmentOfStatic[found.static_index]
-                                           : find_treatment(found.text),
-                   value);
+  const Treatment treatment = indexing == Indexing::never
+                                  ? Treatment::never_indexed
+                                  : settle(treatment_of(found.static_index, found.text), value);
   if (treatment == Treatment::never_indexed) return put_literal(out, 0x10, 4, found, value);
   if (found.static_index != 0) {
     const std::uint32_t index = find_static_value(found.static_index, value);
@@ -184,18 +161,20 @@ HpackEncoder::Name HpackEncoder::find_name(std::string_view name, http::KnownFie
     const std::string_view text = kStaticRows[index].name;
     return {.text = text, .hash = hash_text(text), .static_index = index};
   }
-  const std::string_view text = in_lower_case(name);
-  const std::uint32_t hash = hash_text(text);
-  return {.text = text, .hash = hash, .static_index = find_static_name(text, hash)};
-}
-
-std::string_view HpackEncoder::in_lower_case(std::string_view name) {
-  if (!has_upper_case(name)) return name;
+  // What the static table has is in lower case; only other names have to be looked at.
+  const std::uint32_t hash = hash_text(name);
+  const std::uint32_t line = find_static_name(name, hash);
+  if (line != 0 || !has_upper_case(name)) {
+    return {.text = name, .hash = hash, .static_index = line};
+  }
   lower_case_name_.resize_and_overwrite(name.size(), [&](char* out, std::size_t size) {
     std::ranges::transform(name, out, to_lower);
     return size;
   });
-  return lower_case_name_;
+  const std::uint32_t lower_hash = hash_text(lower_case_name_);
+  return {.text = lower_case_name_,
+          .hash = lower_hash,
+          .static_index = find_static_name(lower_case_name_, lower_hash)};
 }
 
 void HpackEncoder::put_literal(std::string& out, std::uint8_t pattern, unsigned prefix_bits,

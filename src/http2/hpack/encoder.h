@@ -49,7 +49,6 @@ class HpackEncoder {
   struct Name;
 
   [[nodiscard]] Name find_name(std::string_view name, http::KnownField known);
-  [[nodiscard]] std::string_view in_lower_case(std::string_view name);
   void put_literal(std::string& out, std::uint8_t pattern, unsigned prefix_bits, const Name& name,
                    std::string_view value) const;
   void announce(std::string& out, std::uint32_t table_bytes);

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <utility>
 
-#include "http2/hpack/text_hash.h"
+#include "http2/hpack/text_words.h"
 
 namespace titanium::http2 {
 namespace {
@@ -45,14 +44,14 @@ constexpr auto kLines = [] {
 static_assert(kLines[2].name() == ":method" && kLines[2].value() == "GET");
 static_assert(kLines[kStaticLines].name() == "www-authenticate");
 
-constexpr auto kIndexOfKnown = [] {
-  std::array<std::uint8_t, http::kKnownFieldCount> index{};
-  for (std::size_t i = 1; i < kRows.size(); ++i) {
-    if (kRows[i].known != http::KnownField::other) {
-      index[std::to_underlying(kRows[i].known)] = static_cast<std::uint8_t>(i);
-    }
+// How many lines from this one on have its name.
+constexpr auto kSameName = [] {
+  std::array<std::uint8_t, kRows.size()> counts{};
+  for (std::size_t i = kRows.size() - 1; i > 0; --i) {
+    const bool next = i + 1 < kRows.size() && kRows[i + 1].name == kRows[i].name;
+    counts[i] = static_cast<std::uint8_t>(next ? counts[i + 1] + 1 : 1);
   }
-  return index;
+  return counts;
 }();
 
 // The first lines of each name, by hash; a slot that is taken is followed by the next one.
@@ -74,21 +73,16 @@ TableLine static_line(std::uint32_t index) noexcept { return kLines[index]; }
 
 std::uint32_t find_static_name(std::string_view name, std::uint32_t hash) noexcept {
   for (std::size_t slot = hash % kSlots; kSlotOfName[slot] != 0; slot = (slot + 1) % kSlots) {
-    if (kLines[kSlotOfName[slot]].name() == name) return kSlotOfName[slot];
+    if (same_text(kLines[kSlotOfName[slot]].name(), name)) return kSlotOfName[slot];
   }
   return 0;
 }
 
 std::uint32_t find_static_value(std::uint32_t first, std::string_view value) noexcept {
-  const std::string_view name = kLines[first].name();
-  for (std::uint32_t i = first; i <= kStaticLines && kLines[i].name() == name; ++i) {
-    if (kLines[i].value() == value) return i;
+  for (std::uint32_t i = first; i < first + kSameName[first]; ++i) {
+    if (same_text(kLines[i].value(), value)) return i;
   }
   return 0;
-}
-
-std::uint32_t static_index_of(http::KnownField known) noexcept {
-  return kIndexOfKnown[std::to_underlying(known)];
 }
 
 }  // namespace titanium::http2

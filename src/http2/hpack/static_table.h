@@ -4,8 +4,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "http2/hpack/table_line.h"
 
@@ -98,6 +100,17 @@ static_assert(kStaticRows.size() == kStaticLines + 1);
 [[nodiscard]] std::uint32_t find_static_value(std::uint32_t first, std::string_view value) noexcept;
 
 // The first line of a field that the proxy knows, or 0.
-[[nodiscard]] std::uint32_t static_index_of(http::KnownField known) noexcept;
+[[nodiscard]] constexpr std::uint32_t static_index_of(http::KnownField known) noexcept {
+  constexpr auto kIndexOfKnown = [] {
+    std::array<std::uint8_t, http::kKnownFieldCount> index{};
+    for (std::size_t i = 1; i < kStaticRows.size(); ++i) {
+      if (kStaticRows[i].known != http::KnownField::other) {
+        index[std::to_underlying(kStaticRows[i].known)] = static_cast<std::uint8_t>(i);
+      }
+    }
+    return index;
+  }();
+  return kIndexOfKnown[std::to_underlying(known)];
+}
 
 }  // namespace titanium::http2
