@@ -25,7 +25,7 @@ struct Options {
   // The connection's window: bytes that may wait inside the proxy for all its streams together. It
   // is many times that of a stream, so that a few streams that nobody reads do not stop the others.
   std::uint32_t connection_window_bytes = 4 * 1024 * 1024;
-  DecodeLimits fields;
+  DecodeLimits fields{};
   DecodeLimits trailers{.list_bytes = 16 * 1024, .fields = 100};
   std::uint32_t header_block_bytes = 256 * 1024;        // limits.maxHttp2CompressedHeaderBlockBytes
   std::uint32_t header_block_frames = 128;              // limits.maxOpenHeaderBlockFrames
