@@ -45,36 +45,35 @@ void DynamicTable::insert(std::string_view name, std::string_view value, http::K
   if (search_ == Search::by_text) link(number);
 }
 
-std::optional<std::uint32_t> DynamicTable::find_line(std::string_view name, std::string_view value,
-                                                     std::uint32_t hash) const noexcept {
+std::uint32_t DynamicTable::find_line(std::string_view name, std::string_view value,
+                                      std::uint32_t hash) const noexcept {
   TI_ASSERT(search_ == Search::by_text);
-  if (count_ == 0) return std::nullopt;
+  if (count_ == 0) return kNoLine;
   std::uint32_t age = age_of(line_bucket(hash));
   while (age < count_) {
     const Entry& entry = entry_of(newest() - age);
-    // What comes from a bucket that is not up to date is told apart here, too.
+    // A bucket that is not up to date may lead to a line with another hash, or just another text.
     if (entry.hash.line == hash && entry.name_bytes == name.size()) {
-      const TableLine line = at(age);
+      const TableLine line = line_of(entry);
       if (same_text(line.name(), name) && same_text(line.value(), value)) return age;
     }
     if (entry.older.line == 0) break;
     age += entry.older.line;
   }
-  return std::nullopt;
+  return kNoLine;
 }
 
-std::optional<std::uint32_t> DynamicTable::find_name(std::string_view name,
-                                                     std::uint32_t hash) const noexcept {
+std::uint32_t DynamicTable::find_name(std::string_view name, std::uint32_t hash) const noexcept {
   TI_ASSERT(search_ == Search::by_text);
-  if (count_ == 0) return std::nullopt;
+  if (count_ == 0) return kNoLine;
   std::uint32_t age = age_of(name_bucket(hash));
   while (age < count_) {
     const Entry& entry = entry_of(newest() - age);
-    if (entry.hash.name == hash && same_text(at(age).name(), name)) return age;
+    if (entry.hash.name == hash && same_text(line_of(entry).name(), name)) return age;
     if (entry.older.name == 0) break;
     age += entry.older.name;
   }
-  return std::nullopt;
+  return kNoLine;
 }
 
 void DynamicTable::evict_until(std::uint64_t bytes) noexcept {

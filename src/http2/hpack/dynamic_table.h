@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 #include "http/field.h"
@@ -32,6 +32,10 @@ class DynamicTable {
   // RFC 7541 §4.1: what an entry counts beyond its name and value.
   static constexpr std::uint32_t kEntryOverhead = 32;
 
+  // An age that no line has. Not std::optional: that is returned through memory, in two parts that
+  // are then read as one, which takes longer than the look-up itself.
+  static constexpr std::uint32_t kNoLine = std::numeric_limits<std::uint32_t>::max();
+
   // The two uses: decoders know the index of a line, encoders look for it.
   enum class Search : bool { by_age, by_text };
 
@@ -58,20 +62,14 @@ class DynamicTable {
 
   // `age` < count(). The text is valid until the next insert() or set_max_bytes().
   [[nodiscard]] TableLine at(std::uint32_t age) const noexcept {
-    const Entry& entry = entry_of(newest() - age);
-    return {.text = {text_.get() + (entry.begin - text_base_),
-                     std::size_t{entry.name_bytes} + entry.value_bytes},
-            .name_bytes = entry.name_bytes,
-            .known = entry.known};
+    return line_of(entry_of(newest() - age));
   }
 
-  // Search::by_text: the age of the newest such line. O(1) on average and O(bytes()) at worst, so
-  // that texts made to collide win nothing.
-  [[nodiscard]] std::optional<std::uint32_t> find_line(std::string_view name,
-                                                       std::string_view value,
-                                                       std::uint32_t hash) const noexcept;
-  [[nodiscard]] std::optional<std::uint32_t> find_name(std::string_view name,
-                                                       std::uint32_t hash) const noexcept;
+  // Search::by_text: the age of the newest such line, or kNoLine. O(1) on average and O(bytes()) at
+  // worst, so that texts made to collide win nothing.
+  [[nodiscard]] std::uint32_t find_line(std::string_view name, std::string_view value,
+                                        std::uint32_t hash) const noexcept;
+  [[nodiscard]] std::uint32_t find_name(std::string_view name, std::uint32_t hash) const noexcept;
 
  private:
   // Entries are numbered in the order of insertion. Those of a bucket are chained from the newest
@@ -86,6 +84,12 @@ class DynamicTable {
     http::KnownField known = http::KnownField::other;
   };
 
+  [[nodiscard]] TableLine line_of(const Entry& entry) const noexcept {
+    return {.text = {text_.get() + (entry.begin - text_base_),
+                     std::size_t{entry.name_bytes} + entry.value_bytes},
+            .name_bytes = entry.name_bytes,
+            .known = entry.known};
+  }
   [[nodiscard]] std::uint32_t newest() const noexcept { return inserted_ - 1; }
   [[nodiscard]] std::uint32_t age_of(std::uint32_t number) const noexcept {
     return newest() - number;

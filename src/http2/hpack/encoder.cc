@@ -104,13 +104,6 @@ void put_string(std::string& out, std::string_view text) {
 
 }  // namespace
 
-// A name in lower case, and where it is known.
-struct HpackEncoder::Name {
-  std::string_view text;
-  std::uint32_t hash = 0;
-  std::uint32_t static_index = 0;  // The first line with it, or 0.
-};
-
 HpackEncoder::HpackEncoder(std::uint32_t most_table_bytes) noexcept
     : table_(kInitialTableBytes, DynamicTable::Search::by_text), most_bytes_(most_table_bytes) {
   wanted_bytes_ = lowest_bytes_ = std::min(most_bytes_, kInitialTableBytes);
@@ -134,58 +127,54 @@ void HpackEncoder::announce(std::string& out, std::uint32_t table_bytes) {
 
 void HpackEncoder::add(std::string& out, std::string_view name, std::string_view value,
                        http::KnownField known, Indexing indexing) {
-  const Name found = find_name(name, known);
-  const Treatment treatment = indexing == Indexing::never
-                                  ? Treatment::never_indexed
-                                  : settle(treatment_of(found.static_index, found.text), value);
-  if (treatment == Treatment::never_indexed) return put_literal(out, 0x10, 4, found, value);
-  if (found.static_index != 0) {
-    const std::uint32_t index = find_static_value(found.static_index, value);
-    if (index != 0) return put_integer(out, 0x80, 7, index);
+  name = in_lower_case(name, known);
+  LineHash hash{.name = hash_text(name)};
+  if (indexing == Indexing::automatic) {
+    // Most lines are in a table as they are. Credentials never are: they are not added.
+    hash.line = hash_text(value, hash.name);
+    if (const std::uint32_t index = find_static_line(name, value, hash.line); index != 0) {
+      return put_integer(out, 0x80, 7, index);
+    }
+    const std::uint32_t age = table_.find_line(name, value, hash.line);
+    if (age != DynamicTable::kNoLine) {
+      return put_integer(out, 0x80, 7, kFirstDynamicIndex + age);
+    }
   }
-  if (treatment == Treatment::not_indexed) return put_literal(out, 0x00, 4, found, value);
-
-  const LineHash hash{.name = found.hash, .line = hash_text(value, found.hash)};
-  if (const auto age = table_.find_line(found.text, value, hash.line)) {
-    return put_integer(out, 0x80, 7, kFirstDynamicIndex + *age);
-  }
-  const std::size_t bytes = found.text.size() + value.size() + DynamicTable::kEntryOverhead;
-  if (bytes > table_.max_bytes() / 2) return put_literal(out, 0x00, 4, found, value);
-  put_literal(out, 0x40, 6, found, value);
-  table_.insert(found.text, value, known, hash);
+  put_literal(out, name, value, hash, indexing);
 }
 
-HpackEncoder::Name HpackEncoder::find_name(std::string_view name, http::KnownField known) {
-  const std::uint32_t index = static_index_of(known);
-  if (index != 0) {
-    const std::string_view text = kStaticRows[index].name;
-    return {.text = text, .hash = hash_text(text), .static_index = index};
-  }
-  // What the static table has is in lower case; only other names have to be looked at.
-  const std::uint32_t hash = hash_text(name);
-  const std::uint32_t line = find_static_name(name, hash);
-  if (line != 0 || !has_upper_case(name)) {
-    return {.text = name, .hash = hash, .static_index = line};
+std::string_view HpackEncoder::in_lower_case(std::string_view name, http::KnownField known) {
+  if (!has_upper_case(name)) return name;
+  if (const std::uint32_t index = static_index_of(known); index != 0) {
+    return kStaticRows[index].name;
   }
   lower_case_name_.resize_and_overwrite(name.size(), [&](char* out, std::size_t size) {
     std::ranges::transform(name, out, to_lower);
     return size;
   });
-  const std::uint32_t lower_hash = hash_text(lower_case_name_);
-  return {.text = lower_case_name_,
-          .hash = lower_hash,
-          .static_index = find_static_name(lower_case_name_, lower_hash)};
+  return lower_case_name_;
 }
 
-void HpackEncoder::put_literal(std::string& out, std::uint8_t pattern, unsigned prefix_bits,
-                               const Name& name, std::string_view value) const {
-  std::uint32_t index = name.static_index;
+void HpackEncoder::put_literal(std::string& out, std::string_view name, std::string_view value,
+                               LineHash hash, Indexing indexing) {
+  std::uint32_t index = find_static_name(name, hash.name);
+  const Treatment treatment = indexing == Indexing::never
+                                  ? Treatment::never_indexed
+                                  : settle(treatment_of(index, name), value);
   if (index == 0) {
-    if (const auto age = table_.find_name(name.text, name.hash)) index = kFirstDynamicIndex + *age;
+    const std::uint32_t age = table_.find_name(name, hash.name);
+    if (age != DynamicTable::kNoLine) index = kFirstDynamicIndex + age;
   }
-  put_integer(out, pattern, prefix_bits, index);
-  if (index == 0) put_string(out, name.text);
+  const std::size_t bytes = name.size() + value.size() + DynamicTable::kEntryOverhead;
+  const bool to_be_added = treatment == Treatment::indexed && bytes <= table_.max_bytes() / 2;
+  if (to_be_added) {
+    put_integer(out, 0x40, 6, index);
+  } else {
+    put_integer(out, treatment == Treatment::never_indexed ? 0x10 : 0x00, 4, index);
+  }
+  if (index == 0) put_string(out, name);
   put_string(out, value);
+  if (to_be_added) table_.insert(name, value, http::KnownField::other, hash);
 }
 
 }  // namespace titanium::http2

@@ -46,11 +46,9 @@ class HpackEncoder {
   [[nodiscard]] const DynamicTable& table() const noexcept { return table_; }
 
  private:
-  struct Name;
-
-  [[nodiscard]] Name find_name(std::string_view name, http::KnownField known);
-  void put_literal(std::string& out, std::uint8_t pattern, unsigned prefix_bits, const Name& name,
-                   std::string_view value) const;
+  [[nodiscard]] std::string_view in_lower_case(std::string_view name, http::KnownField known);
+  void put_literal(std::string& out, std::string_view name, std::string_view value, LineHash hash,
+                   Indexing indexing);
   void announce(std::string& out, std::uint32_t table_bytes);
 
   DynamicTable table_;

@@ -113,7 +113,8 @@ constexpr auto kQuick = [] {
   return table;
 }();
 
-Decoded find_long_code(std::uint32_t window) noexcept {
+// Not inlined, so that find_code() is.
+[[gnu::noinline]] Decoded find_long_code(std::uint32_t window) noexcept {
   unsigned bits = kQuickBits + 1;
   while (window >= kLengths[bits].end) ++bits;  // Ends: the code is complete.
   const CodesOfLength& length = kLengths[bits];

@@ -44,16 +44,6 @@ constexpr auto kLines = [] {
 static_assert(kLines[2].name() == ":method" && kLines[2].value() == "GET");
 static_assert(kLines[kStaticLines].name() == "www-authenticate");
 
-// How many lines from this one on have its name.
-constexpr auto kSameName = [] {
-  std::array<std::uint8_t, kRows.size()> counts{};
-  for (std::size_t i = kRows.size() - 1; i > 0; --i) {
-    const bool next = i + 1 < kRows.size() && kRows[i + 1].name == kRows[i].name;
-    counts[i] = static_cast<std::uint8_t>(next ? counts[i + 1] + 1 : 1);
-  }
-  return counts;
-}();
-
 // The first lines of each name, by hash; a slot that is taken is followed by the next one.
 constexpr std::size_t kSlots = 256;
 constexpr auto kSlotOfName = [] {
@@ -63,6 +53,24 @@ constexpr auto kSlotOfName = [] {
     std::size_t slot = hash_text(kRows[i].name) % kSlots;
     while (slots[slot] != 0) slot = (slot + 1) % kSlots;
     slots[slot] = static_cast<std::uint8_t>(i);
+  }
+  return slots;
+}();
+
+// The same for the lines with values, by the hash of both.
+struct LineSlot {
+  std::uint32_t hash = 0;
+  std::uint8_t index = 0;
+};
+constexpr std::size_t kLineSlots = 64;
+constexpr auto kSlotOfLine = [] {
+  std::array<LineSlot, kLineSlots> slots{};
+  for (std::size_t i = 1; i < kRows.size(); ++i) {
+    if (kRows[i].value.empty()) continue;
+    const std::uint32_t hash = hash_text(kRows[i].value, hash_text(kRows[i].name));
+    std::size_t slot = hash % kLineSlots;
+    while (slots[slot].index != 0) slot = (slot + 1) % kLineSlots;
+    slots[slot] = {.hash = hash, .index = static_cast<std::uint8_t>(i)};
   }
   return slots;
 }();
@@ -78,9 +86,15 @@ std::uint32_t find_static_name(std::string_view name, std::uint32_t hash) noexce
   return 0;
 }
 
-std::uint32_t find_static_value(std::uint32_t first, std::string_view value) noexcept {
-  for (std::uint32_t i = first; i < first + kSameName[first]; ++i) {
-    if (same_text(kLines[i].value(), value)) return i;
+std::uint32_t find_static_line(std::string_view name, std::string_view value,
+                               std::uint32_t hash) noexcept {
+  for (std::size_t slot = hash % kLineSlots; kSlotOfLine[slot].index != 0;
+       slot = (slot + 1) % kLineSlots) {
+    if (kSlotOfLine[slot].hash != hash) continue;
+    const TableLine& line = kLines[kSlotOfLine[slot].index];
+    if (same_text(line.name(), name) && same_text(line.value(), value)) {
+      return kSlotOfLine[slot].index;
+    }
   }
   return 0;
 }

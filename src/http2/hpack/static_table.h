@@ -96,8 +96,10 @@ static_assert(kStaticRows.size() == kStaticLines + 1);
 // The first line with this name (in lower case), or 0. `hash` is hash_text(name).
 [[nodiscard]] std::uint32_t find_static_name(std::string_view name, std::uint32_t hash) noexcept;
 
-// The line with this value among those that have the name of the line `first`, or 0.
-[[nodiscard]] std::uint32_t find_static_value(std::uint32_t first, std::string_view value) noexcept;
+// The line with this name and this value, or 0. `hash` is hash_text(value, hash_text(name)). Lines
+// without a value are not found: they are there for their names.
+[[nodiscard]] std::uint32_t find_static_line(std::string_view name, std::string_view value,
+                                             std::uint32_t hash) noexcept;
 
 // The first line of a field that the proxy knows, or 0.
 [[nodiscard]] constexpr std::uint32_t static_index_of(http::KnownField known) noexcept {

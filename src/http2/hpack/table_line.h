@@ -16,10 +16,10 @@ struct TableLine {
   http::KnownField known = http::KnownField::other;
 
   [[nodiscard]] constexpr std::string_view name() const noexcept {
-    return text.substr(0, name_bytes);
+    return {text.data(), name_bytes};
   }
   [[nodiscard]] constexpr std::string_view value() const noexcept {
-    return text.substr(name_bytes);
+    return {text.data() + name_bytes, text.size() - name_bytes};
   }
 };
 

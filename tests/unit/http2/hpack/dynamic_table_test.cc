@@ -26,8 +26,7 @@ void insert(DynamicTable& table, std::string_view name, std::string_view value) 
   table.insert(name, value, http::find_known_field(name), hash_of(name, value));
 }
 
-std::optional<std::uint32_t> find_line(const DynamicTable& table, std::string_view name,
-                                       std::string_view value) {
+std::uint32_t find_line(const DynamicTable& table, std::string_view name, std::string_view value) {
   return table.find_line(name, value, hash_of(name, value).line);
 }
 
@@ -35,8 +34,8 @@ TEST(DynamicTable, HasNoMemoryBeforeTheFirstLine) {
   DynamicTable table(4096, DynamicTable::Search::by_text);
   EXPECT_EQ(table.count(), 0U);
   EXPECT_EQ(table.bytes(), 0U);
-  EXPECT_EQ(find_line(table, "a", "b"), std::nullopt);
-  EXPECT_EQ(table.find_name("a", hash_text("a")), std::nullopt);
+  EXPECT_EQ(find_line(table, "a", "b"), DynamicTable::kNoLine);
+  EXPECT_EQ(table.find_name("a", hash_text("a")), DynamicTable::kNoLine);
   table.set_max_bytes(0);
 }
 
@@ -88,10 +87,10 @@ TEST(DynamicTable, FindsTheNewestOfEqualLinesAndNames) {
   insert(table, "b", "1");
   EXPECT_EQ(find_line(table, "a", "1"), 1U);
   EXPECT_EQ(find_line(table, "a", "2"), 2U);
-  EXPECT_EQ(find_line(table, "a", "3"), std::nullopt);
+  EXPECT_EQ(find_line(table, "a", "3"), DynamicTable::kNoLine);
   EXPECT_EQ(table.find_name("a", hash_text("a")), 1U);
   EXPECT_EQ(table.find_name("b", hash_text("b")), 0U);
-  EXPECT_EQ(table.find_name("c", hash_text("c")), std::nullopt);
+  EXPECT_EQ(table.find_name("c", hash_text("c")), DynamicTable::kNoLine);
 }
 
 TEST(DynamicTable, TellsTextsOfTheSameHashApart) {
@@ -102,7 +101,8 @@ TEST(DynamicTable, TellsTextsOfTheSameHashApart) {
     EXPECT_EQ(table.find_line("n" + std::to_string(i), "v", 7), 49 - i);
     EXPECT_EQ(table.find_name("n" + std::to_string(i), 7), 49 - i);
   }
-  EXPECT_EQ(table.find_line("n1v", "", 7), std::nullopt);  // The same bytes, cut elsewhere.
+  EXPECT_EQ(table.find_line("n1v", "", 7),
+            DynamicTable::kNoLine);  // The same bytes, cut elsewhere.
 }
 
 // A table as the RFC describes it, with no thought of speed.
@@ -121,12 +121,11 @@ class PlainTable {
   }
   [[nodiscard]] FieldLines lines() const { return {lines_.begin(), lines_.end()}; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name,
-                                                  const std::string* value) const {
+  [[nodiscard]] std::uint32_t find(std::string_view name, const std::string* value) const {
     for (std::uint32_t age = 0; age < lines_.size(); ++age) {
       if (lines_[age].name == name && (value == nullptr || lines_[age].value == *value)) return age;
     }
-    return std::nullopt;
+    return DynamicTable::kNoLine;
   }
 
  private:
