@@ -37,10 +37,12 @@ net::FileDescriptor open_listening(std::uint16_t& port) {
   return socket;
 }
 
+// OpenSSL keeps a pointer into it.
+constexpr unsigned char kProtocol[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+
 // HTTP/1.1 or nothing.
 int choose_alpn(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_length,
                 const unsigned char* offered, unsigned int offered_length, void* /*argument*/) {
-  constexpr unsigned char kProtocol[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
   unsigned char* chosen = nullptr;
   const int outcome = SSL_select_next_proto(&chosen, out_length, kProtocol, sizeof kProtocol,
                                             offered, offered_length);
