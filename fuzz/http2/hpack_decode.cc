@@ -4,8 +4,8 @@
 // blocks of one connection and changes of the setting; and tight limits change neither the verdict
 // nor the table.
 //
-// Known differences, which inputs of a fuzzer's size do not reach: nghttp2 refuses names and values
-// of more than 64 KiB, and integers above what its tables can be.
+// Known difference, which inputs of a fuzzer's size do not reach: nghttp2 refuses names and values
+// of more than 64 KiB; here the size of the block and DecodeLimits bound them.
 #include <algorithm>
 #include <cstdint>
 #include <string>
