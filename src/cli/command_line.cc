@@ -52,8 +52,7 @@ class CommandLine {
     try {
       app_.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
-      print_line(app_.help());
-      return kExitClean;
+      return show(app_.help());
     } catch (const CLI::ParseError& error) {
       return usage_error(error.what());
     }
@@ -111,16 +110,12 @@ class CommandLine {
       return run(run_request_);
     }
     if (test_->parsed()) return test(test_request_);
-    if (version_->parsed()) {
-      print_line(fmt::format("titanium {}", version()));
-      return kExitClean;
-    }
+    if (version_->parsed()) return show_version();
     if (help_->parsed()) return print_help();
     if (config_docs_->parsed()) {
       std::string text = config::render_reference();
       if (text.ends_with('\n')) text.pop_back();
-      print_line(text);
-      return kExitClean;
+      return show(text);
     }
     return usage_error("a command is missing");
   }
@@ -129,16 +124,21 @@ class CommandLine {
     if (help_topic_.empty()) {
       // help() would explain the command that was chosen, which is `help` itself.
       CommandLine fresh;
-      print_line(fresh.app_.help());
-      return kExitClean;
+      return show(fresh.app_.help());
     }
     for (const CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
       if (command->get_name() != help_topic_) continue;
-      print_line(command->help("titanium"));
-      return kExitClean;
+      return show(command->help("titanium"));
     }
     return usage_error(unknown_command(help_topic_));
   }
+
+  // Who asks for a text and does not get it must not be told that all went well.
+  [[nodiscard]] static int show(std::string_view text) {
+    return print_line(text) ? kExitClean : kExitFailed;
+  }
+
+  [[nodiscard]] static int show_version() { return show(fmt::format("titanium {}", version())); }
 
   [[nodiscard]] static int usage_error(const std::string& text) {
     print_note(text);

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "cli/output.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 namespace titanium::cli {
 namespace {
 
-// One call, so that a line does not mix with those of the log's thread.
-void put(std::FILE* file, std::string_view line) {
+// One call, so that a line does not mix with those of the log's thread. False: not all was written.
+bool put(std::FILE* file, std::string_view line) {
   std::string text(line);
   text += '\n';
-  std::fwrite(text.data(), 1, text.size(), file);
-  std::fflush(file);
+  return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
 }
 
 }  // namespace
 
-void print_line(std::string_view line) { put(stdout, line); }
+bool print_line(std::string_view line) {
+  if (put(stdout, line)) return true;
+  print_note(std::string("standard output cannot be written: ") + std::strerror(errno));
+  return false;
+}
 
 void print_note(std::string_view line) { put(stderr, "titanium: " + std::string(line)); }
 

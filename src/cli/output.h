@@ -8,8 +8,9 @@
 
 namespace titanium::cli {
 
-// One line on standard output, which others may read while we run: flushed at once.
-void print_line(std::string_view line);
+// One line on standard output, which others may read while we run: flushed at once. False, with a
+// note, if it could not be written.
+bool print_line(std::string_view line);
 // One line for a human, on standard error.
 void print_note(std::string_view line);
 

@@ -29,9 +29,10 @@ int test(const TestRequest& request) {
     return kExitFailed;
   }
   const config::Config& config = *outcome.config;
-  print_line(fmt::format("{}: ok ({} listeners, {} routes, {} clusters)", request.config_path,
-                         config.listeners.size(), config.routes.size(), config.clusters.size()));
-  return kExitClean;
+  const bool printed = print_line(fmt::format("{}: ok ({} listeners, {} routes, {} clusters)",
+                                              request.config_path, config.listeners.size(),
+                                              config.routes.size(), config.clusters.size()));
+  return printed ? kExitClean : kExitFailed;
 }
 
 }  // namespace titanium::cli

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "cli/command_line.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <stdio_ext.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/commands.h"
+#include "net/file_descriptor.h"
 #include "titanium/version.h"
 #include "unit/cli/support.h"
 
@@ -36,6 +41,53 @@ TEST(CommandLine, PrintsTheVersion) {
   const Outcome outcome = titanium({"version"});
   EXPECT_EQ(outcome.code, kExitClean);
   EXPECT_EQ(outcome.out, "titanium " + std::string(version()) + "\n");
+}
+
+// Standard output goes to /dev/full while this lives.
+class FullDisk {
+ public:
+  FullDisk() : before_(::dup(STDOUT_FILENO)) {
+    std::fflush(stdout);
+    const net::FileDescriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+    EXPECT_EQ(::dup2(full.get(), STDOUT_FILENO), STDOUT_FILENO);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+  ~FullDisk() {
+    __fpurge(stdout);
+    std::clearerr(stdout);
+    EXPECT_EQ(::dup2(before_.get(), STDOUT_FILENO), STDOUT_FILENO);
+  }
+
+ private:
+  net::FileDescriptor before_;
+};
+
+TEST(CommandLine, FailsIfWhatItWasAskedForCannotBeWritten) {
+  if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "there is no /dev/full";
+  const TemporaryFolder folder;
+  write_file(folder.file("twp.yaml"), "listeners: [{ port: 0, forwardHost: 127.0.0.1 }]\n");
+  const std::vector<std::vector<std::string>> cases = {{"version"},
+                                                       {"help"},
+                                                       {"help", "run"},
+                                                       {"--help"},
+                                                       {"config-docs"},
+                                                       {"run", "-h"},
+                                                       {"test", "-c", folder.file("twp.yaml")}};
+  for (const auto& arguments : cases) {
+    SCOPED_TRACE(testing::PrintToString(arguments));
+    std::vector<const char*> argv{"titanium"};
+    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+    testing::internal::CaptureStderr();
+    int code = kExitClean;
+    {
+      const FullDisk full;
+      code = run_command_line(static_cast<int>(argv.size()), argv.data());
+    }
+    const std::string err = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(code, kExitFailed);
+    EXPECT_TRUE(err.contains("standard output cannot be written: No space left")) << err;
+  }
 }
 
 TEST(CommandLine, ExplainsEverythingWithAnExample) {
