@@ -37,6 +37,8 @@ class CommandLine {
         "  titanium help run                more about one command");
     add_run();
     add_test();
+    // What most programs call it. The text is unused: parse_and_run() prints our own.
+    app_.set_version_flag("-V,--version", std::string(version()), "Print the version");
     version_ = add_command("version", "Print the version", "titanium version");
     help_ = add_command("help", "Explain the program, or one command", "titanium help run");
     help_->add_option("command", help_topic_, "The command to explain");
@@ -53,6 +55,8 @@ class CommandLine {
       app_.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
       return show(app_.help());
+    } catch (const CLI::CallForVersion&) {
+      return show_version();
     } catch (const CLI::ParseError& error) {
       return usage_error(error.what());
     }

@@ -38,9 +38,13 @@ struct Outcome {
 }
 
 TEST(CommandLine, PrintsTheVersion) {
-  const Outcome outcome = titanium({"version"});
-  EXPECT_EQ(outcome.code, kExitClean);
-  EXPECT_EQ(outcome.out, "titanium " + std::string(version()) + "\n");
+  for (const std::string_view word : {"version", "--version", "-V"}) {
+    SCOPED_TRACE(std::string(word));
+    const Outcome outcome = titanium({std::string(word)});
+    EXPECT_EQ(outcome.code, kExitClean);
+    EXPECT_EQ(outcome.out, "titanium " + std::string(version()) + "\n");
+    EXPECT_EQ(outcome.err, "");
+  }
 }
 
 // Standard output goes to /dev/full while this lives.
@@ -130,6 +134,7 @@ TEST(CommandLine, RefusesMisuseAndNamesTheNearestWord) {
       {"no value", {"run", "-c"}, "--config"},
       {"no number", {"run", "--port", "x"}, "--port"},
       {"number too large", {"run", "--port", "65536"}, "--port"},
+      {"mistyped option without command", {"--versoin"}, "did you mean '--version'?"},
       {"no file", {"test"}, "--config"},
       {"file and port", {"run", "-c", "x", "--port", "1"}, "with -c the file says the port"},
       {"help on nothing", {"help", "rn"}, "did you mean 'run'?"},
