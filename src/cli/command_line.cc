@@ -5,8 +5,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "cli/commands.h"
@@ -24,6 +27,18 @@ constexpr std::string_view kUsageHint = "'titanium help' lists commands and opti
 [[nodiscard]] std::string quoted(std::string word) {
   std::ranges::replace_if(word, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
   return "'" + word + "'";
+}
+
+// What is wrong with a port that was given as `text`; empty if nothing is.
+[[nodiscard]] std::string port_problem(const std::string& text) {
+  std::uint16_t port = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, port);
+  if (error == std::errc::result_out_of_range && rest == end) {
+    return fmt::format("{} is out of range (0 to 65535)", quoted(text));
+  }
+  if (error != std::errc() || rest != end) return fmt::format("{} is not a number", quoted(text));
+  return {};
 }
 
 // The commands and their options; parse_and_run() fills in the members.
@@ -87,11 +102,11 @@ class CommandLine {
     run_->add_flag("-v,--verbose", run_request_.verbose, "Log everything from debug up");
     port_ = run_->add_option("--port", run_request_.port, "Port of the demo, 0: any free one")
                 ->type_name("PORT")
-                ->check(CLI::Range(0, 65535))
+                ->check(port_problem, "0 to 65535")
                 ->capture_default_str();
     tls_port_ = run_->add_option("--tls-port", run_request_.tls_port, "TLS port of the demo")
                     ->type_name("PORT")
-                    ->check(CLI::Range(0, 65535))
+                    ->check(port_problem, "0 to 65535")
                     ->capture_default_str();
   }
 
