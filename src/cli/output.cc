@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cli/output.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -27,9 +29,20 @@ bool print_line(std::string_view line) {
 void print_note(std::string_view line) { put(stderr, "titanium: " + std::string(line)); }
 
 void print_diagnostics(const std::vector<config::Diagnostic>& diagnostics) {
+  const auto is_error = [](const config::Diagnostic& diagnostic) {
+    return diagnostic.severity == config::Severity::error;
+  };
+  const auto all_errors = static_cast<std::size_t>(std::ranges::count_if(diagnostics, is_error));
+  std::size_t errors = std::min(all_errors, kMaxDiagnostics);
+  std::size_t warnings = std::min(diagnostics.size() - all_errors, kMaxDiagnostics - errors);
+  const std::size_t left_out = diagnostics.size() - errors - warnings;
   for (const config::Diagnostic& diagnostic : diagnostics) {
+    std::size_t& room = is_error(diagnostic) ? errors : warnings;
+    if (room == 0) continue;
+    --room;
     put(stderr, config::format_diagnostic(diagnostic));
   }
+  if (left_out > 0) put(stderr, "... and " + std::to_string(left_out) + " more");
 }
 
 }  // namespace titanium::cli
