@@ -104,17 +104,19 @@ void announce(const Running& running) {
   }
 }
 
-// Drains on a thread of its own, as a second signal has to be heard meanwhile.
-void drain(Running& running, SignalWaiter& signals) {
+// Drains on a thread of its own, as a second signal has to be heard meanwhile. `cause` is the
+// first.
+void drain(Running& running, SignalWaiter& signals, Wakeup cause) {
   const auto limit = std::chrono::duration<double>(running.drain);
-  print_note(fmt::format("draining up to {:g} s, press again to stop at once", limit.count()));
+  print_note(fmt::format("draining up to {:g} s, {} to stop at once", limit.count(),
+                         cause == Wakeup::interrupt ? "press again" : "send the signal again"));
   bool cut_short = false;
   std::thread drainer([&] {
     cut_short = running.instance->drain();
     signals.finish();
   });
   const Logger logger = running.log->logger();
-  while (wait_reporting_reload(signals, logger) == Wakeup::stop) running.instance->stop();
+  while (is_stop(wait_reporting_reload(signals, logger))) running.instance->stop();
   drainer.join();
   if (cut_short) logger.log(LogLevel::warning, "stopped before all exchanges had ended");
 }
@@ -127,9 +129,8 @@ int run(const RunRequest& request) {
   auto running = request.config_path.empty() ? start_embedded(request) : start_from_file(request);
   if (!running) return kExitFailed;
   announce(*running);
-  if (wait_reporting_reload(signals, running->log->logger()) == Wakeup::stop) {
-    drain(*running, signals);
-  }
+  const Wakeup cause = wait_reporting_reload(signals, running->log->logger());
+  if (is_stop(cause)) drain(*running, signals, cause);
   return kExitClean;
 }
 

@@ -66,7 +66,14 @@ Wakeup SignalWaiter::wait() {
     if (entries[0].revents != 0) return Wakeup::finished;
     signalfd_siginfo info{};
     if (::read(signals_.get(), &info, sizeof info) != sizeof info) continue;
-    return info.ssi_signo == SIGHUP ? Wakeup::reload : Wakeup::stop;
+    switch (info.ssi_signo) {
+      case SIGHUP:
+        return Wakeup::reload;
+      case SIGINT:
+        return Wakeup::interrupt;
+      default:
+        return Wakeup::stop;
+    }
   }
 }
 

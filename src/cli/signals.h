@@ -28,10 +28,18 @@ class SignalsBlocked {
 // each exchange needs two.
 void raise_descriptor_limit() noexcept;
 
-enum class Wakeup : std::uint8_t { stop, reload, finished };
+enum class Wakeup : std::uint8_t {
+  interrupt,  // SIGINT: stop, asked for by somebody at a terminal.
+  stop,       // SIGTERM.
+  reload,     // SIGHUP.
+  finished,
+};
+[[nodiscard]] constexpr bool is_stop(Wakeup wakeup) noexcept {
+  return wakeup == Wakeup::interrupt || wakeup == Wakeup::stop;
+}
 
-// Turns signals into values that one thread waits for. SIGINT and SIGTERM mean stop, SIGHUP means
-// reload; SIGPIPE is ignored. Made before any other thread, so that all threads inherit the mask.
+// Turns signals into values that one thread waits for. SIGPIPE is ignored. Made before any other
+// thread, so that all threads inherit the mask.
 class SignalWaiter {
  public:
   SignalWaiter();
