@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 
 #include "unit/cli/support.h"
@@ -122,6 +124,69 @@ TEST(AccessLog, DropsLinesInsteadOfWaitingForASlowWriter) {
     EXPECT_GT(log->dropped(), 0u);
   }
   EXPECT_TRUE(sink.contains("dropped"));
+}
+
+[[nodiscard]] long whole_lines_in(const std::string& text) {
+  std::istringstream lines(text);
+  long whole = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('{') && line.ends_with('}')) ++whole;
+  }
+  return whole;
+}
+
+// What is in a pipe whose writers have gone.
+[[nodiscard]] std::string drain_pipe(int fd) {
+  std::string text;
+  char piece[64 * 1024];
+  for (ssize_t got = 0; (got = ::read(fd, piece, sizeof piece)) > 0;) {
+    text.append(piece, static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+TEST(AccessLog, CountsEachLineOnceAsWrittenDroppedOrUnwritten) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const net::FileDescriptor reader(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  ASSERT_TRUE(reader);
+  constexpr long kLines = 1000;
+  RecordingSink sink;
+  {
+    const auto log = open_log(path, 1.0, {sink, LogLevel::trace}, 64 * 1024);
+    const std::string long_path = "/" + std::string(4000, 'x');
+    for (long i = 0; i < kLines; ++i) log->on_exchange_finished(exchange(long_path));
+  }
+  // A line of which the pipe took only a part counts as unwritten.
+  const long written = whole_lines_in(drain_pipe(reader.get()));
+  // Only the report at the end knows all.
+  const std::string report = sink.text();
+  const std::size_t last_line = report.rfind("access log: ");
+  ASSERT_NE(last_line, std::string::npos);
+  long dropped = -1;
+  long unwritten = -1;
+  ASSERT_EQ(std::sscanf(report.c_str() + last_line,
+                        "access log: %ld lines dropped as the writer was behind, %ld not written",
+                        &dropped, &unwritten),
+            2)
+      << report;
+  EXPECT_GT(written, 0);
+  EXPECT_GT(dropped, 0);
+  EXPECT_GT(unwritten, 0);
+  EXPECT_EQ(written + dropped + unwritten, kLines);
+}
+
+TEST(AccessLog, ReportsNoLossIfThereWasNone) {
+  const TemporaryFolder folder;
+  RecordingSink sink;
+  {
+    const auto log = open_log(folder.file("access.log"), 0.5, {sink, LogLevel::trace});
+    for (int i = 0; i < 100; ++i) log->on_exchange_finished(exchange("/"));
+    EXPECT_EQ(log->dropped(), 0U);
+    EXPECT_EQ(log->unwritten(), 0U);
+  }
+  EXPECT_EQ(sink.text(), "");
 }
 
 }  // namespace

@@ -59,6 +59,10 @@ class RecordingSink final : public LogSink {
     const std::scoped_lock lock(mutex_);
     return text_.contains(text);
   }
+  [[nodiscard]] std::string text() const {
+    const std::scoped_lock lock(mutex_);
+    return text_;
+  }
 
  private:
   mutable std::mutex mutex_;
