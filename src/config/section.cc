@@ -93,10 +93,24 @@ const Member* Section::find(const Row& row) const {
   const auto member = std::ranges::find(value_->members, row.key(), &Member::key);
   if (member != value_->members.end() && member->value.kind != Value::Kind::null) return &*member;
   if (row.required) {
-    const Position position = member == value_->members.end() ? position_ : member->position;
-    context_->report.error(position, join(path_, row.key()), "is required");
+    report_missing(row, member == value_->members.end() ? nullptr : &*member);
   }
   return nullptr;
+}
+
+void Section::report_missing(const Row& row, const Member* without_value) const {
+  const Member* const place = without_value != nullptr ? without_value : mistyped_for(row);
+  context_->report.error(place == nullptr ? position_ : place->position, join(path_, row.key()),
+                         "is required");
+}
+
+const Member* Section::mistyped_for(const Row& row) const {
+  const std::vector<std::string_view> known = known_keys(schema_path_);
+  const auto found = std::ranges::find_if(value_->members, [&](const Member& member) {
+    return find_row(schema_path_, member.key) == nullptr && !is_ignored(schema_path_, member.key) &&
+           nearest(member.key, known) == row.key();
+  });
+  return found == value_->members.end() ? nullptr : &*found;
 }
 
 bool Section::has(std::string_view key) const {

@@ -104,6 +104,10 @@ class Section {
   void report_unknown(const Member& member) const;
   // The member if it has a value; reports it if it is required and has none.
   [[nodiscard]] const Member* find(const Row& row) const;
+  // Of a required key without a value. If a key is there that is probably it, mistyped, the report
+  // stands at that place, behind the one about the unknown key: the cause comes first.
+  void report_missing(const Row& row, const Member* without_value) const;
+  [[nodiscard]] const Member* mistyped_for(const Row& row) const;
   [[nodiscard]] const Row& row_of(std::string_view key) const;
   // The text of a scalar, or nullptr after a report.
   [[nodiscard]] const std::string* scalar(const Row& row, const Value& value, Position position,

@@ -51,6 +51,19 @@ TEST_F(SectionTest, LeavesTheDefaultWhereTheFileSaysNothingOrNonsense) {
                           "f:1:42: error: listeners[1].host: must be a text"));
 }
 
+TEST_F(SectionTest, ReportsAMistypedRequiredKeyBeforeTheKeyThatIsMissing) {
+  const auto clusters =
+      parse("clusters:\n  - color: red\n    idd: x\n    algorithm: Random\n").children("clusters");
+  ASSERT_EQ(clusters.size(), 1U);
+  std::string id;
+  clusters[0].read("id", id);
+  EXPECT_THAT(problems(),
+              ElementsAre("f:2:5: warning: clusters[0]: unknown key 'color' is ignored",
+                          "f:3:5: warning: clusters[0]: unknown key 'idd' is ignored; did you mean "
+                          "'id'?",
+                          "f:3:5: error: clusters[0].id: is required"));
+}
+
 TEST_F(SectionTest, KeepsTheIndicesOfItemsThatAreNoBlocks) {
   const auto listeners = parse("listeners: [a, {port: 5}]").children("listeners");
   ASSERT_EQ(listeners.size(), 2U);
