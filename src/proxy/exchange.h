@@ -46,6 +46,8 @@ class Exchange : public ListLink<Exchange> {
   // Codecs parse into these.
   [[nodiscard]] http::RequestHead& request() noexcept { return request_; }
   [[nodiscard]] http::ResponseHead& response() noexcept { return response_; }
+  // The protocol that the client wants to switch to; empty: none.
+  [[nodiscard]] std::string_view upgrade() const noexcept { return request_.upgrade; }
 
   // ---- From the client leg.
 

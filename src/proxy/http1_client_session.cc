@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "http1/serializer.h"
 #include "proxy/http1_transfer.h"
+#include "proxy/websocket_handshake.h"
 #include "proxy/worker.h"
 
 namespace titanium::proxy {
@@ -42,12 +43,13 @@ constexpr std::size_t kDiscardBytes = 256 * 1024;
 }  // namespace
 
 Http1ClientSession::Http1ClientSession(Worker& worker, std::unique_ptr<net::Transport> transport,
-                                       ClientInfo info, AdmissionTicket ticket)
+                                       InputBuffer received, ClientInfo info,
+                                       AdmissionTicket ticket)
     : ClientConnection(std::move(ticket)),
       worker_(worker),
       transport_(std::move(transport)),
       info_(std::move(info)),
-      input_(worker.chunks()),
+      input_(std::move(received)),
       output_(worker.chunks()),
       parser_(worker.options().limits.head),
       decoder_(Side::client, worker.options().limits.body),
@@ -65,6 +67,7 @@ Http1ClientSession::~Http1ClientSession() {
 void Http1ClientSession::start(const Error* refuse) {
   transport_->set_handler(this);
   timer_.arm(worker_.options().timeouts.idle);
+  if (!input_.empty()) want_input();
   if (refuse == nullptr) return;
   linger_time_ = kRefusalLinger;
   refuse_request(*refuse);
@@ -101,6 +104,7 @@ void Http1ClientSession::send_interim(const http::ResponseHead& head) {
 
 void Http1ClientSession::send_head(const http::ResponseHead& head) {
   response_begun_ = true;
+  if (head.status == 101) answer_websocket_key();
   // After a final answer to Expect: 100-continue, one client sends the body and another does not
   // (RFC 9110 §10.1.1): what follows on the connection could be either.
   const bool body_uncertain =
@@ -117,6 +121,16 @@ void Http1ClientSession::send_head(const http::ResponseHead& head) {
   }
   response_framing_ = http1::write_response_head(output_, head, version_, after);
   schedule();
+}
+
+// An origin that was asked over HTTP/2 has not seen the key.
+void Http1ClientSession::answer_websocket_key() {
+  constexpr std::string_view kAccept = "Sec-WebSocket-Accept";
+  http::FieldList& fields = exchange_->response().fields;
+  const http::Field* key = exchange_->request().fields.find("sec-websocket-key");
+  if (key == nullptr || fields.find(kAccept) != nullptr) return;
+  websocket_accept_ = websocket_accept_value(key->value);
+  fields.add(kAccept, websocket_accept_);
 }
 
 void Http1ClientSession::send_body(ChunkQueue& data) {

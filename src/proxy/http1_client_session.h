@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/chunk.h"
 #include "http1/body_decoder.h"
@@ -22,8 +23,9 @@ class Http1ClientSession final : public ClientConnection,
                                  public ClientStream,
                                  private net::TransportHandler {
  public:
-  Http1ClientSession(Worker& worker, std::unique_ptr<net::Transport> transport, ClientInfo info,
-                     AdmissionTicket ticket);
+  // `received`: what was read to find out that this is HTTP/1.
+  Http1ClientSession(Worker& worker, std::unique_ptr<net::Transport> transport,
+                     InputBuffer received, ClientInfo info, AdmissionTicket ticket);
   ~Http1ClientSession() override;
 
   // Starts reading. With `refuse`, the connection only gets this error as its answer.
@@ -79,6 +81,7 @@ class Http1ClientSession final : public ClientConnection,
   void stop_reading();
   void on_lost(const Error& error);
 
+  void answer_websocket_key();
   void flush();
   void next_message();
   void begin_close();
@@ -97,6 +100,7 @@ class Http1ClientSession final : public ClientConnection,
   http1::RequestParser parser_;
   http1::BodyDecoder decoder_;
   http1::ConnectionInfo request_info_;
+  std::string websocket_accept_;
 
   Reading reading_ = Reading::head;
   Closing closing_ = Closing::no;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "base/chunk.h"
 
@@ -31,6 +32,11 @@ class InputBuffer {
   void consume(std::size_t bytes) noexcept { begin_ += static_cast<std::uint32_t>(bytes); }
   // Takes the first `bytes` over into `out`: shared if they are many, copied if few.
   void move_to(ChunkQueue& out, std::size_t bytes);
+
+  // Takes all unread bytes over, as one shared slice.
+  [[nodiscard]] Slice take() noexcept {
+    return {.chunk = chunk_, .begin = std::exchange(begin_, end_), .end = end_};
+  }
 
   // The chunk that holds the unread bytes, for whoever keeps views into it.
   [[nodiscard]] const ChunkRef& chunk() const noexcept { return chunk_; }

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "http1/body_decoder.h"
 #include "http1/head_parser.h"
+#include "http2/options.h"
 #include "net/address.h"
 #include "net/event_loop.h"
 #include "proxy/routing.h"
@@ -50,6 +51,7 @@ struct Limits {
 struct Pooling {
   bool enabled = true;
   std::uint32_t idle_connections = 128;  // Kept per origin endpoint and worker.
+  std::uint32_t http2_connections = 8;   // Per origin endpoint and worker.
   std::uint32_t retry_attempts = 1;      // After a failure that proves that nothing was processed.
   bool no_delay = true;
   bool tcp_keep_alive = true;
@@ -70,6 +72,7 @@ struct ListenerOptions {
   net::SocketAddress address;
   std::shared_ptr<const tls::ServerContext> tls;  // Null: clear.
   std::optional<std::uint64_t> concurrent_clients;
+  bool http2 = true;  // Clear: by prior knowledge. With TLS it is for the ALPN of `tls` to say.
 };
 
 struct ServerOptions {
@@ -85,6 +88,7 @@ struct ServerOptions {
   std::string dns_server;  // "host:port"; empty: the system's.
   Timeouts timeouts;
   Limits limits;
+  http2::Options http2;
   Pooling pooling;
   Forwarding forwarding;
   Logger logger;

@@ -1,40 +1,33 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <memory>
-
 #include "base/intrusive_list.h"
 #include "net/bound.h"
-#include "net/connector.h"
-#include "tls/tls_transport.h"
 
 namespace titanium::proxy {
 
 class Exchange;
 class OriginPool;
 
-// An exchange that waits for a new connection: name look-up, TCP, TLS. Owned by its pool.
-class OriginRequest final : public ListLink<OriginRequest>,
-                            private net::ConnectHandler,
-                            private tls::HandshakeHandler {
+// An exchange that waits for a connection, or for a free stream on one. Owned by its pool.
+class OriginRequest final : public ListLink<OriginRequest> {
  public:
-  OriginRequest(OriginPool& pool, Exchange& exchange);
-  ~OriginRequest();
+  // `http1_only`: it asks for an upgrade that an HTTP/2 connection can not carry.
+  OriginRequest(OriginPool& pool, Exchange& exchange, bool http1_only);
 
   // The exchange does not want the connection any more.
   void cancel();
 
+  [[nodiscard]] Exchange& exchange() noexcept { return exchange_; }
+  [[nodiscard]] bool is_http1_only() const noexcept { return http1_only_; }
+  void require_http1() noexcept { http1_only_ = true; }
+
  private:
-  void on_connected(Result<std::unique_ptr<net::Transport>> transport) override;
-  void on_handshake(Result<> result) override;
   void on_timeout();
-  void succeed(std::unique_ptr<net::Transport> transport);
-  void fail(const Error& error);
 
   OriginPool& pool_;
-  Exchange* exchange_;
-  net::Connector::AttemptPtr attempt_;
-  std::unique_ptr<tls::TlsTransport> handshaking_;
+  Exchange& exchange_;
+  bool http1_only_;
   net::MemberTimer<OriginRequest, &OriginRequest::on_timeout> deadline_;
 };
 

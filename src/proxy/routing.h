@@ -17,14 +17,24 @@
 
 namespace titanium::proxy {
 
+// What is spoken to an origin.
+enum class OriginProtocol : std::uint8_t {
+  automatic,  // With TLS what ALPN chooses, HTTP/2 preferred; without, HTTP/1.1.
+  http1,
+  http2,  // Without TLS by prior knowledge (RFC 9113 §3.3).
+};
+
 // One origin server address. Immutable, shared by all workers.
 struct OriginEndpoint {
   std::size_t index = 0;  // Position in ServerOptions::endpoints.
   std::string id;         // For logs.
   std::string host;       // Name or IP literal.
   std::uint16_t port = 80;
-  std::shared_ptr<const tls::ClientContext> tls;  // Null: clear.
-  std::string server_name;                        // For SNI and verification; empty: `host`.
+  OriginProtocol protocol = OriginProtocol::automatic;
+  std::shared_ptr<const tls::ClientContext> tls;  // Null: clear. Its ALPN is that of `protocol`.
+  // With `automatic`: offers HTTP/1.1 alone, for upgrades that the origin's HTTP/2 does not carry.
+  std::shared_ptr<const tls::ClientContext> tls_http1;
+  std::string server_name;  // For SNI and verification; empty: `host`.
   // Sent as Host instead of what the client asked for; empty: the client's.
   std::string authority_override;
   std::optional<std::uint32_t> idle_connections;  // Instead of Pooling::idle_connections.

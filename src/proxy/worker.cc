@@ -3,9 +3,11 @@
 
 #include <utility>
 
+#include "proxy/client_greeting.h"
 #include "proxy/client_handshake.h"
 #include "proxy/http1_client_session.h"
 #include "proxy/http1_origin_connection.h"
+#include "proxy/http2_client_session.h"
 
 namespace titanium::proxy {
 namespace {
@@ -142,16 +144,48 @@ void Worker::remove(ClientConnection& connection) {
   stop_if_drained();
 }
 
+ClientInfo Worker::info_of(const net::Transport& transport, std::size_t listener) const {
+  return {.router = routers_[listener].get(),
+          .ip = transport.peer_address().ip(),
+          .encrypted = transport.is_encrypted()};
+}
+
 void Worker::start_session(std::unique_ptr<net::Transport> transport, std::size_t listener,
                            AdmissionTicket ticket, const Error* refuse) {
-  ClientInfo info{.router = routers_[listener].get(),
-                  .ip = transport->peer_address().ip(),
-                  .encrypted = transport->is_encrypted()};
-  auto session = std::make_unique<Http1ClientSession>(*this, std::move(transport), std::move(info),
-                                                      std::move(ticket));
+  if (transport->alpn() == "h2") {
+    return start_http2(std::move(transport), listener, std::move(ticket), InputBuffer(chunks_));
+  }
+  const bool may_be_http2 = options_.listeners[listener].http2 && !transport->is_encrypted();
+  if (!may_be_http2 || refuse != nullptr) {
+    return start_http1(std::move(transport), listener, std::move(ticket), InputBuffer(chunks_),
+                       refuse);
+  }
+  auto greeting =
+      std::make_unique<ClientGreeting>(*this, std::move(transport), listener, std::move(ticket));
+  ClientGreeting& started = *greeting;
+  add(std::move(greeting));
+  if (draining_) started.drain();
+}
+
+void Worker::start_http1(std::unique_ptr<net::Transport> transport, std::size_t listener,
+                         AdmissionTicket ticket, InputBuffer received, const Error* refuse) {
+  ClientInfo info = info_of(*transport, listener);
+  auto session = std::make_unique<Http1ClientSession>(
+      *this, std::move(transport), std::move(received), std::move(info), std::move(ticket));
   Http1ClientSession& started = *session;
   add(std::move(session));
   started.start(refuse);
+  if (draining_) started.drain();
+}
+
+void Worker::start_http2(std::unique_ptr<net::Transport> transport, std::size_t listener,
+                         AdmissionTicket ticket, InputBuffer received) {
+  ClientInfo info = info_of(*transport, listener);
+  auto session = std::make_unique<Http2ClientSession>(
+      *this, std::move(transport), std::move(received), std::move(info), std::move(ticket));
+  Http2ClientSession& started = *session;
+  add(std::move(session));
+  started.start();
   if (draining_) started.drain();
 }
 

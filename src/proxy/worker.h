@@ -18,6 +18,7 @@
 #include "proxy/client_connection.h"
 #include "proxy/exchange.h"
 #include "proxy/forwarding.h"
+#include "proxy/input_buffer.h"
 #include "proxy/options.h"
 #include "proxy/origin_pool.h"
 
@@ -65,10 +66,15 @@ class Worker {
   void add(std::unique_ptr<ClientConnection> connection);
   void remove(ClientConnection& connection);
 
-  // Makes the session for a connection that is ready for HTTP.
-  // With `refuse`, that error is all it will answer.
+  // Makes the session for a connection that is ready for HTTP, of the version that ALPN chose or
+  // that the client begins with. With `refuse`, that error is all it will answer.
   void start_session(std::unique_ptr<net::Transport> transport, std::size_t listener,
                      AdmissionTicket ticket, const Error* refuse = nullptr);
+  // The same, once the version is known; `received` was read already.
+  void start_http1(std::unique_ptr<net::Transport> transport, std::size_t listener,
+                   AdmissionTicket ticket, InputBuffer received, const Error* refuse = nullptr);
+  void start_http2(std::unique_ptr<net::Transport> transport, std::size_t listener,
+                   AdmissionTicket ticket, InputBuffer received);
 
  private:
   class Acceptor;
@@ -76,6 +82,7 @@ class Worker {
   static constexpr std::size_t kKeptExchanges = 1024;
 
   void stop_if_drained();
+  [[nodiscard]] ClientInfo info_of(const net::Transport& transport, std::size_t listener) const;
 
   const ServerOptions& options_;
   AdmissionCounters& admission_;

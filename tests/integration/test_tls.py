@@ -129,9 +129,10 @@ def test_the_name_of_the_client_selects_the_certificate(terminating, localhost_p
 
 
 @pytest.mark.parametrize("offered, selected", [
-    (["http/1.1"], "http/1.1"), (["h2", "http/1.1"], "http/1.1"), (["foo", "http/1.1"], "http/1.1"), ([], None),
+    (["http/1.1"], "http/1.1"), (["h2", "http/1.1"], "h2"), (["http/1.1", "h2"], "h2"),
+    (["foo", "http/1.1"], "http/1.1"), ([], None),
 ])
-def test_alpn_selects_http_1_1(terminating, offered, selected):
+def test_alpn_prefers_http2(terminating, offered, selected):
     proxy, _ = terminating
     with RawClient(proxy.tls_port, tls=client_context(alpn=offered)) as client:
         assert client.sock.selected_alpn_protocol() == selected

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cli/demo/websocket_echo.h"
-#include "tls/digest.h"
+#include "proxy/websocket_handshake.h"
 
 namespace titanium::cli::demo {
 namespace {
@@ -42,12 +42,6 @@ class WebSocketAnswer final : public Answer {
 
 }  // namespace
 
-std::string websocket_accept_value(std::string_view key) {
-  std::string text(key);
-  text += "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-  return tls::base64_encode(tls::sha1(as_bytes(text)));
-}
-
 std::unique_ptr<Answer> make_websocket_answer(const Request& request) {
   const http::RequestHead& head = request.head;
   if (head.method != http::Method::get || head.version != http::Version::http11 ||
@@ -62,7 +56,7 @@ std::unique_ptr<Answer> make_websocket_answer(const Request& request) {
   if (key == nullptr || !is_key(key->value)) {
     return make_error_answer(400, "Sec-WebSocket-Key has to be 16 bytes in base64");
   }
-  return std::make_unique<WebSocketAnswer>(websocket_accept_value(key->value));
+  return std::make_unique<WebSocketAnswer>(proxy::websocket_accept_value(key->value));
 }
 
 }  // namespace titanium::cli::demo

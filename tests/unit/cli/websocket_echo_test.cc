@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/demo/websocket_answer.h"
+#include "proxy/websocket_handshake.h"
 
 namespace titanium::cli::demo {
 namespace {
@@ -59,7 +59,8 @@ struct Reaction {
 
 TEST(WebSocketAcceptValue, IsThatOfTheExampleInTheRfc) {
   // RFC 6455 §1.3.
-  EXPECT_EQ(websocket_accept_value("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+  EXPECT_EQ(proxy::websocket_accept_value("dGhlIHNhbXBsZSBub25jZQ=="),
+            "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 }
 
 TEST(WebSocketEcho, SendsMessagesBackUnmasked) {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "proxy/client_greeting.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "http2/frames/frame.h"
+#include "proxy/worker.h"
+
+namespace titanium::proxy {
+
+ClientGreeting::ClientGreeting(Worker& worker, std::unique_ptr<net::Transport> transport,
+                               std::size_t listener, AdmissionTicket ticket)
+    : ClientConnection(std::move(ticket)),
+      worker_(worker),
+      transport_(std::move(transport)),
+      listener_(listener),
+      input_(worker.chunks()),
+      deadline_(worker.loop(), *this) {
+  transport_->set_handler(this);
+  deadline_.arm(worker.options().timeouts.idle);
+}
+
+ClientGreeting::~ClientGreeting() {
+  if (transport_ != nullptr) transport_->set_handler(nullptr);
+}
+
+void ClientGreeting::drain() {
+  // A client that has begun to speak gets its answer from the session to come.
+  if (input_.empty()) worker_.remove(*this);
+}
+
+void ClientGreeting::on_readable() {
+  while (!is_doomed()) {
+    const auto result = transport_->read(input_.room());
+    if (result.status == net::ReadResult::Status::bytes) {
+      const bool first = input_.empty();
+      input_.filled(result.bytes);
+      const Speaks version = judge();
+      if (version != Speaks::unclear) return become(version);
+      if (first) deadline_.arm(worker_.options().timeouts.client_header);
+      continue;
+    }
+    input_.release_if_empty();
+    if (result.status == net::ReadResult::Status::would_block) return;
+    return worker_.remove(*this);
+  }
+}
+
+ClientGreeting::Speaks ClientGreeting::judge() const noexcept {
+  const std::string_view seen = input_.unread();
+  const std::size_t known = std::min(seen.size(), http2::kPreface.size());
+  if (seen.substr(0, known) != http2::kPreface.substr(0, known)) return Speaks::http1;
+  return known == http2::kPreface.size() ? Speaks::http2 : Speaks::unclear;
+}
+
+void ClientGreeting::become(Speaks version) {
+  deadline_.disarm();
+  transport_->set_handler(nullptr);
+  if (version == Speaks::http2) {
+    worker_.start_http2(std::move(transport_), listener_, take_ticket(), std::move(input_));
+  } else {
+    worker_.start_http1(std::move(transport_), listener_, take_ticket(), std::move(input_));
+  }
+  worker_.remove(*this);
+}
+
+void ClientGreeting::on_timeout() {
+  if (is_doomed()) return;
+  if (input_.empty()) return worker_.remove(*this);
+  become(Speaks::http1);  // The beginning of a request line: it gets the answer of HTTP/1.
+}
+
+}  // namespace titanium::proxy
