@@ -37,6 +37,31 @@ namespace {
   std::unreachable();
 }
 
+[[nodiscard]] proxy::OriginProtocol to_protocol(config::UpstreamProtocol protocol,
+                                                bool enable_http2) {
+  switch (protocol) {
+    case config::UpstreamProtocol::automatic:
+      return enable_http2 ? proxy::OriginProtocol::automatic : proxy::OriginProtocol::http1;
+    case config::UpstreamProtocol::http11:
+      return proxy::OriginProtocol::http1;
+    case config::UpstreamProtocol::http2:
+      return proxy::OriginProtocol::http2;
+  }
+  std::unreachable();
+}
+
+[[nodiscard]] std::vector<std::string> alpn_of(proxy::OriginProtocol protocol) {
+  switch (protocol) {
+    case proxy::OriginProtocol::automatic:
+      return {"h2", "http/1.1"};
+    case proxy::OriginProtocol::http1:
+      return {"http/1.1"};
+    case proxy::OriginProtocol::http2:
+      return {"h2"};
+  }
+  std::unreachable();
+}
+
 [[nodiscard]] route::PathKind to_path_kind(config::PathKind kind) {
   switch (kind) {
     case config::PathKind::exact:
@@ -100,6 +125,22 @@ void copy_limits(const config::Server& from, proxy::ServerOptions& to) {
   to.limits.concurrent_clients = from.pooling.max_concurrent_client_connections;
 }
 
+void copy_http2(const config::Server& from, http2::Options& to) {
+  const config::Limits& limits = from.limits;
+  to.concurrent_streams = limits.max_concurrent_streams_per_connection;
+  to.incomplete_resets = limits.max_incomplete_stream_resets;
+  to.fields = {.list_bytes = limits.max_decoded_header_list_bytes,
+               .fields = limits.max_header_count};
+  to.trailers = {.list_bytes = limits.max_trailer_header_block_bytes,
+                 .fields = limits.max_trailer_header_count};
+  to.header_block_bytes = limits.max_http2_compressed_header_block_bytes;
+  to.header_block_frames = limits.max_open_header_block_frames;
+  // In a file 0 means "for ever".
+  const bool limited = limits.max_open_header_block_duration > config::Duration::zero();
+  to.header_block_time = limited ? limits.max_open_header_block_duration : std::chrono::days(365);
+  to.extended_connect = from.enable_rfc8441;
+}
+
 void copy_timeouts(const config::Timeouts& from, proxy::Timeouts& to) {
   to.idle = from.connection;
   to.connect = from.connect;
@@ -117,8 +158,10 @@ void copy_timeouts(const config::Timeouts& from, proxy::Timeouts& to) {
 void copy_server(const config::Server& from, proxy::ServerOptions& to) {
   copy_timeouts(from.timeouts, to.timeouts);
   copy_limits(from, to);
+  copy_http2(from, to.http2);
   to.pooling = {.enabled = from.pooling.enable_connection_pool,
                 .idle_connections = from.pooling.max_cached_connections,
+                .http2_connections = from.limits.max_origin_http2_connections,
                 .retry_attempts = from.timeouts.network_failure_retry_attempts,
                 .no_delay = from.pooling.no_delay,
                 .tcp_keep_alive = from.pooling.enable_tcp_keep_alive,
@@ -150,6 +193,13 @@ class Assembler {
 
  private:
   using ClientContextPtr = std::shared_ptr<const tls::ClientContext>;
+  // How a group of origins is spoken to.
+  struct OriginTls {
+    proxy::OriginProtocol protocol = proxy::OriginProtocol::automatic;
+    ClientContextPtr context = nullptr;  // Null: clear.
+    ClientContextPtr http1_context = nullptr;
+    std::string server_name = {};
+  };
 
   void problem(int line, std::string path, std::string message, std::string hint = {}) {
     problems_.push_back({.severity = config::Severity::error,
@@ -169,7 +219,8 @@ class Assembler {
 
   // --- TLS towards clients ---
 
-  // One context serves all listeners: they have the same certificates.
+  // All listeners have the same certificates; one context serves those that offer HTTP/2, one the
+  // others.
   void make_server_context() {
     const bool needed = std::ranges::any_of(config_.listeners, &config::Listener::decrypt_ssl);
     std::vector<tls::KeyPairPem> pairs = load_certificates();
@@ -184,9 +235,19 @@ class Assembler {
     options.minimum = to_tls(config_.server.tls.minimum);
     options.maximum = to_tls(config_.server.tls.maximum);
     options.key_log_path = key_log_path();
-    auto context = tls::ServerContext::create(options);
-    if (!context) return problem(0, "certificates", std::move(context.error().what));
-    server_context_ = std::move(*context);
+    for (const config::Listener& listener : config_.listeners) {
+      auto& slot = server_contexts_[offers_http2(listener)];
+      if (!listener.decrypt_ssl || slot != nullptr) continue;
+      options.alpn = {"http/1.1"};
+      if (offers_http2(listener)) options.alpn.insert(options.alpn.begin(), "h2");
+      auto context = tls::ServerContext::create(options);
+      if (!context) return problem(0, "certificates", std::move(context.error().what));
+      slot = std::move(*context);
+    }
+  }
+
+  [[nodiscard]] bool offers_http2(const config::Listener& listener) const {
+    return listener.enable_http2.value_or(config_.server.enable_http2);
   }
 
   [[nodiscard]] std::vector<tls::KeyPairPem> load_certificates() {
@@ -241,9 +302,25 @@ class Assembler {
 
   // --- TLS towards origins ---
 
+  [[nodiscard]] OriginTls make_origin_tls(config::UpstreamProtocol protocol, bool needs_tls,
+                                          const config::ClusterTls& from, int line,
+                                          const std::string& path) {
+    OriginTls made{.protocol = to_protocol(protocol, config_.server.enable_http2),
+                   .server_name = from.server_name};
+    if (!needs_tls) return made;
+    made.context = make_client_context(from, line, path, alpn_of(made.protocol));
+    if (made.protocol == proxy::OriginProtocol::automatic) {
+      made.http1_context =
+          make_client_context(from, line, path, alpn_of(proxy::OriginProtocol::http1));
+    }
+    return made;
+  }
+
   [[nodiscard]] ClientContextPtr make_client_context(const config::ClusterTls& from, int line,
-                                                     const std::string& path) {
+                                                     const std::string& path,
+                                                     std::vector<std::string> alpn) {
     tls::ClientOptions options;
+    options.alpn = std::move(alpn);
     options.verify = !from.ignore_server_certificate_errors.value_or(
         config_.server.ignore_server_certificate_errors);
     options.ca_path = from.ca_path;
@@ -270,12 +347,8 @@ class Assembler {
       const config::Cluster& cluster = config_.clusters[i];
       const bool needed =
           std::ranges::any_of(cluster.destinations, &config::Destination::use_https);
-      cluster_contexts_.push_back(
-          needed ? make_client_context(cluster.tls, cluster.line, fmt::format("clusters[{}]", i))
-                 : nullptr);
-    }
-    if (std::ranges::any_of(config_.listeners, &config::Listener::forward_https)) {
-      forward_context_ = make_client_context({}, 0, "listeners");
+      cluster_tls_.push_back(make_origin_tls(cluster.upstream_protocol, needed, cluster.tls,
+                                             cluster.line, fmt::format("clusters[{}]", i)));
     }
   }
 
@@ -313,8 +386,7 @@ class Assembler {
 
   // Adds the endpoints of a group and returns where they begin.
   std::size_t add_endpoints(const std::vector<cluster::DestinationOptions>& destinations,
-                            const ClientContextPtr& context, const std::string& server_name,
-                            std::optional<std::uint32_t> idle_connections) {
+                            const OriginTls& tls, std::optional<std::uint32_t> idle_connections) {
     std::vector<proxy::OriginEndpoint>& endpoints = result_.options.endpoints;
     const std::size_t first = endpoints.size();
     for (const cluster::DestinationOptions& destination : destinations) {
@@ -322,8 +394,10 @@ class Assembler {
                            .id = destination.id,
                            .host = destination.address,
                            .port = destination.port,
-                           .tls = destination.use_https ? context : nullptr,
-                           .server_name = server_name,
+                           .protocol = tls.protocol,
+                           .tls = destination.use_https ? tls.context : nullptr,
+                           .tls_http1 = destination.use_https ? tls.http1_context : nullptr,
+                           .server_name = tls.server_name,
                            .authority_override = destination.use_destination_host
                                                      ? authority_of(destination)
                                                      : std::string(),
@@ -341,8 +415,7 @@ class Assembler {
                            to_destination);
     const auto [at, is_new] = cluster_endpoints_.try_emplace({index, idle}, 0);
     if (is_new) {
-      at->second =
-          add_endpoints(plan.destinations, cluster_contexts_[index], cluster.tls.server_name, idle);
+      at->second = add_endpoints(plan.destinations, cluster_tls_[index], idle);
     }
     plan.first_endpoint = at->second;
     return plan;
@@ -355,7 +428,10 @@ class Assembler {
                           .port = listener.forward_port,
                           .use_https = listener.forward_https}};
     plan.first_endpoint =
-        add_endpoints(plan.destinations, forward_context_, {}, listener.max_cached_connections);
+        add_endpoints(plan.destinations,
+                      make_origin_tls(listener.upstream_protocol, listener.forward_https, {},
+                                      listener.line, "listeners"),
+                      listener.max_cached_connections);
     return plan;
   }
 
@@ -366,9 +442,11 @@ class Assembler {
       return problem(listener.line, fmt::format("listeners[{}].host", index),
                      "this is no IP address");
     }
-    result_.options.listeners.push_back({.address = *address,
-                                         .tls = listener.decrypt_ssl ? server_context_ : nullptr,
-                                         .concurrent_clients = listener.max_concurrent_clients});
+    result_.options.listeners.push_back(
+        {.address = *address,
+         .tls = listener.decrypt_ssl ? server_contexts_[offers_http2(listener)] : nullptr,
+         .concurrent_clients = listener.max_concurrent_clients,
+         .http2 = offers_http2(listener)});
     const bool is_ipv6 = address->is_ipv6();
     result_.urls.push_back(fmt::format("{}://{}{}{}:", listener.decrypt_ssl ? "https" : "http",
                                        is_ipv6 ? "[" : "", address->ip(), is_ipv6 ? "]" : ""));
@@ -404,9 +482,8 @@ class Assembler {
   const AssemblyInput& input_;
   Assembly result_;
   std::vector<config::Diagnostic> problems_;
-  std::shared_ptr<const tls::ServerContext> server_context_;
-  std::vector<ClientContextPtr> cluster_contexts_;  // By cluster.
-  ClientContextPtr forward_context_;
+  std::array<std::shared_ptr<const tls::ServerContext>, 2> server_contexts_;  // With HTTP/2: [1].
+  std::vector<OriginTls> cluster_tls_;                                        // By cluster.
   std::shared_ptr<const route::RouteTable> routes_;
   std::vector<proxy::RouteSettings> settings_;
   std::map<std::pair<std::size_t, std::optional<std::uint32_t>>, std::size_t> cluster_endpoints_;

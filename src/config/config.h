@@ -22,6 +22,10 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;  // In the order
 // Paths are absolute: relative ones were resolved from the folder of the file.
 // `line` is the line of the item in the file (from 1), for messages that come after loading.
 
+// What is spoken to an origin. `automatic`: with TLS what it offers, HTTP/2 preferred; else
+// HTTP/1.1.
+enum class UpstreamProtocol : std::uint8_t { automatic, http11, http2 };
+
 struct Listener {
   std::string host = "0.0.0.0";   // An IPv4 or IPv6 literal without brackets.
   std::uint16_t port = 8000;      // 0: the kernel chooses.
@@ -29,6 +33,8 @@ struct Listener {
   std::string forward_host = {};  // Origin of requests that no route takes; empty: they get 404.
   std::uint16_t forward_port = 80;
   bool forward_https = false;
+  UpstreamProtocol upstream_protocol = UpstreamProtocol::automatic;  // Of forward_host.
+  std::optional<bool> enable_http2 = {};                             // Else the one of Server.
   std::optional<std::uint32_t> max_concurrent_clients = {};
   std::optional<std::uint32_t> max_cached_connections = {};  // Else the one of Pooling.
   int line = 0;
@@ -90,6 +96,7 @@ struct ClusterTls {
 struct Cluster {
   std::string id = {};
   Algorithm algorithm = Algorithm::round_robin;
+  UpstreamProtocol upstream_protocol = UpstreamProtocol::automatic;
   std::vector<Destination> destinations = {};  // At least one.
   ClusterTls tls = {};
   int line = 0;
@@ -130,6 +137,13 @@ struct Limits {
   std::uint32_t max_trailer_header_count = 100;
   std::uint32_t max_trailer_header_block_bytes = 16 * 1024;
   std::uint32_t max_interim_responses = 20;
+  std::uint32_t max_concurrent_streams_per_connection = 256;
+  std::uint32_t max_incomplete_stream_resets = 100;  // Per connection and minute.
+  std::uint32_t max_decoded_header_list_bytes = 64 * 1024;
+  std::uint32_t max_http2_compressed_header_block_bytes = 256 * 1024;
+  std::uint32_t max_open_header_block_frames = 128;
+  Duration max_open_header_block_duration{10'000};
+  std::uint32_t max_origin_http2_connections = 8;            // Per worker and destination.
   std::optional<std::uint64_t> max_request_body_bytes = {};  // Absent: no limit.
   // On the average of one `connection` time-out, until the response begins; 0: any.
   std::uint64_t min_request_body_bytes_per_second = 100;
@@ -159,6 +173,8 @@ struct Server {
   Limits limits = {};
   std::string via_header_pseudonym = "titanium";  // A token; empty: no Via.
   bool ignore_server_certificate_errors = false;
+  bool enable_http2 = true;    // On both legs.
+  bool enable_rfc8441 = true;  // Clients may open WebSockets over HTTP/2.
   ForwardedHeaders forwarded_headers = ForwardedHeaders::x_forwarded;
   bool trust_forwarded_headers = false;  // True: append to what the client sent, else replace it.
   std::optional<AccessLog> access_log = {};

@@ -39,6 +39,8 @@ Listener read_listener(const Section& section) {
   section.read("forwardHttps", listener.forward_https);
   if (listener.forward_https) listener.forward_port = 443;
   section.read("forwardPort", listener.forward_port);
+  section.read("upstreamHttpProtocol", listener.upstream_protocol);
+  section.read("enableHttp2", listener.enable_http2);
   section.read("maxConcurrentClients", listener.max_concurrent_clients);
   section.read("maxCachedConnections", listener.max_cached_connections);
   return listener;
@@ -102,6 +104,7 @@ Cluster read_cluster(const Section& section) {
   section.read("id", cluster.id);
   section.read("algorithm", cluster.algorithm);
   check_algorithm(section, cluster.algorithm);
+  section.read("upstreamHttpProtocol", cluster.upstream_protocol);
   const std::vector<Section> destinations = section.children("destinations");
   for (const Section& destination : destinations) {
     cluster.destinations.push_back(read_destination(destination));
@@ -155,6 +158,14 @@ Limits read_limits(const Section& section) {
   section.read("maxTrailerHeaderCount", limits.max_trailer_header_count);
   section.read("maxTrailerHeaderBlockBytes", limits.max_trailer_header_block_bytes);
   section.read("maxInterimResponses", limits.max_interim_responses);
+  section.read("maxConcurrentStreamsPerConnection", limits.max_concurrent_streams_per_connection);
+  section.read("maxPeerInitiatedIncompleteStreamResets", limits.max_incomplete_stream_resets);
+  section.read("maxDecodedHeaderListBytes", limits.max_decoded_header_list_bytes);
+  section.read("maxHttp2CompressedHeaderBlockBytes",
+               limits.max_http2_compressed_header_block_bytes);
+  section.read("maxOpenHeaderBlockFrames", limits.max_open_header_block_frames);
+  section.read("maxOpenHeaderBlockDurationSeconds", limits.max_open_header_block_duration);
+  section.read("maxOriginHttp2ConnectionsPerAuthority", limits.max_origin_http2_connections);
   section.read("maxRequestBodyBytes", limits.max_request_body_bytes);
   section.read("minRequestBodyBytesPerSecond", limits.min_request_body_bytes_per_second);
   check_limits(section, limits);
@@ -191,6 +202,8 @@ Server read_server(const Section& section) {
   server.limits = read_limits(limits);
   section.read("viaHeaderPseudonym", server.via_header_pseudonym);
   section.read("ignoreServerCertificateErrors", server.ignore_server_certificate_errors);
+  section.read("enableHttp2", server.enable_http2);
+  section.read("enableRfc8441", server.enable_rfc8441);
   section.read("forwardedHeaders", server.forwarded_headers);
   section.read("trustForwardedHeaders", server.trust_forwarded_headers);
   section.read("dnsServerEndPoint", server.dns_server);

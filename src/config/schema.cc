@@ -16,6 +16,7 @@ constexpr auto kListenerTypes =
 constexpr auto kPathKinds = std::to_array<std::string_view>({"Exact", "Prefix", "Template"});
 constexpr auto kAlgorithms =
     std::to_array<std::string_view>({"RoundRobin", "Random", "LeastRequests", "LeastTime"});
+constexpr auto kUpstreamProtocols = std::to_array<std::string_view>({"auto", "http11", "http2"});
 constexpr auto kForwarded =
     std::to_array<std::string_view>({"None", "XForwarded", "Forwarded", "Both"});
 constexpr auto kTlsVersions = std::to_array<std::string_view>({"Tls12", "Tls13"});
@@ -45,6 +46,12 @@ constexpr auto kRows = std::to_array<Row>({
      .literal_default = false, .help = "Port of that origin."},
     {.path = "listeners[].forwardHttps", .type = Type::boolean, .default_text = "false",
      .help = "Use TLS to that origin."},
+    {.path = "listeners[].upstreamHttpProtocol", .type = Type::word, .default_text = "auto",
+     .words = kUpstreamProtocols,
+     .help = "What is spoken to that origin; see `clusters[].upstreamHttpProtocol`."},
+    {.path = "listeners[].enableHttp2", .type = Type::boolean,
+     .help = "Offer HTTP/2 to clients: with `decryptSsl` by ALPN, without by prior knowledge "
+             "(h2c) beside HTTP/1. Absent: `server.enableHttp2`."},
     {.path = "listeners[].maxConcurrentClients", .type = Type::integer, .min = 1, .max = kMaxCount,
      .help = "Connections on this listener at one time; further ones are refused. "
              "Absent: no limit but `server.pooling.maxConcurrentClientConnections`."},
@@ -107,6 +114,11 @@ constexpr auto kRows = std::to_array<Row>({
      .words = kAlgorithms,
      .help = "How a destination is chosen, always by weight. `LeastTime` is not available in this "
              "version. A destination that failed three times in a row is set aside for 10 s."},
+    {.path = "clusters[].upstreamHttpProtocol", .type = Type::word, .default_text = "auto",
+     .words = kUpstreamProtocols,
+     .help = "What is spoken to the destinations. `auto`: with TLS what the origin chooses by ALPN, "
+             "HTTP/2 if it can; without TLS HTTP/1.1. `http2`: HTTP/2 only, without TLS by prior "
+             "knowledge (h2c)."},
     {.path = "clusters[].destinations[]", .type = Type::sections, .required = true,
      .help = "The origins. At least one."},
     {.path = "clusters[].destinations[].id", .type = Type::text,
@@ -142,6 +154,11 @@ constexpr auto kRows = std::to_array<Row>({
     {.path = "server.viaHeaderPseudonym", .type = Type::token, .default_text = "titanium",
      .help = "Name of this proxy in Via, also used to find loops (508). A token; an empty text "
              "disables both."},
+    {.path = "server.enableHttp2", .type = Type::boolean, .default_text = "true",
+     .help = "HTTP/2 with clients and, where `upstreamHttpProtocol` is `auto`, with origins."},
+    {.path = "server.enableRfc8441", .type = Type::boolean, .default_text = "true",
+     .help = "Let clients open WebSockets over HTTP/2 (extended CONNECT). Other protocols than "
+             "`websocket` are refused."},
     {.path = "server.ignoreServerCertificateErrors", .type = Type::boolean,
      .default_text = "false",
      .help = "Accept any certificate of origins. For tests: it takes away what TLS is for."},
@@ -231,6 +248,29 @@ constexpr auto kRows = std::to_array<Row>({
      .default_text = "16384", .min = 256, .max = 1'048'576, .help = "A whole trailer section."},
     {.path = "server.limits.maxInterimResponses", .type = Type::integer, .default_text = "20",
      .max = 100, .help = "1xx responses of an origin to one request."},
+    {.path = "server.limits.maxConcurrentStreamsPerConnection", .type = Type::integer,
+     .default_text = "256", .min = 1, .max = 100'000,
+     .help = "HTTP/2: requests at one time on a connection. Advertised, and enforced."},
+    {.path = "server.limits.maxPeerInitiatedIncompleteStreamResets", .type = Type::integer,
+     .default_text = "100", .min = 1, .max = kMaxCount,
+     .help = "HTTP/2: requests of a client connection that end in a reset before their response is "
+             "complete, per minute, whoever resets them. More end the connection."},
+    {.path = "server.limits.maxDecodedHeaderListBytes", .type = Type::integer,
+     .default_text = "65536", .min = 1024, .max = 16'777'216,
+     .help = "HTTP/2: a head after decompression, with 32 bytes more per field (431)."},
+    {.path = "server.limits.maxHttp2CompressedHeaderBlockBytes", .type = Type::integer,
+     .default_text = "262144", .min = 1024, .max = 16'777'216,
+     .help = "HTTP/2: a head as it is received. More ends the connection."},
+    {.path = "server.limits.maxOpenHeaderBlockFrames", .type = Type::integer,
+     .default_text = "128", .min = 1, .max = 100'000,
+     .help = "HTTP/2: frames of one head. More end the connection."},
+    {.path = "server.limits.maxOpenHeaderBlockDurationSeconds", .type = Type::seconds,
+     .default_text = "10", .max = kMaxSeconds,
+     .help = "HTTP/2: from the first frame of a head to its last. 0: off."},
+    {.path = "server.limits.maxOriginHttp2ConnectionsPerAuthority", .type = Type::integer,
+     .default_text = "8", .min = 1, .max = 100'000,
+     .help = "HTTP/2 connections per destination and worker. A further one is opened only when the "
+             "streams of the others are used up."},
     {.path = "server.limits.minRequestBodyBytesPerSecond", .type = Type::integer,
      .default_text = "100", .max = kMaxBytes,
      .help = "Slowest request body, on the average of one `connectionTimeOutSeconds`, while no "
@@ -293,7 +333,7 @@ constexpr auto kRows = std::to_array<Row>({
 
 constexpr auto kIgnored = std::to_array<std::string_view>({
     "staticFiles", "plus", "xds",
-    "listeners[].enableHttp2", "listeners[].enableHttp3", "listeners[].genericCertificateName",
+    "listeners[].enableHttp3", "listeners[].genericCertificateName",
     "listeners[].maxInboundBidirectionalStreams", "listeners[].maxInboundUnidirectionalStreams",
     "listeners[].handshakeTimeoutSeconds", "listeners[].idleTimeoutSeconds",
     "listeners[].enableHttpInterception",
@@ -301,7 +341,7 @@ constexpr auto kIgnored = std::to_array<std::string_view>({
     "routes[].clusters", "routes[].limits.maxBufferedBodyBytes",
     "routes[].limits.maxWebSocketFramePayloadBytes",
     "clusters[].affinityCookie", "clusters[].affinityHeader",
-    "server.profile", "server.enableHttp2", "server.enableHttp3", "server.enableRfc8441",
+    "server.profile", "server.enableHttp3",
     "server.enableQpackDynamicTable", "server.enableHttpsSvcbDnsDiscovery",
     "server.enable100ContinueBehaviour", "server.compatibilityMode100Continue",
     "server.enableWinAuth", "server.originHttpVersionPolicy",
@@ -316,15 +356,12 @@ constexpr auto kIgnored = std::to_array<std::string_view>({
     "server.pooling.enableTcpServerConnectionPrefetch", "server.pooling.reuseSocket",
     "server.pooling.maxConcurrentHttp11HttpsOriginCreates", "server.pooling.tcpTimeWaitSeconds",
     "server.limits.maxEncodedBodyBytes", "server.limits.maxDecodedBodyBytes",
-    "server.limits.maxDecompressionRatio", "server.limits.maxConcurrentStreamsPerConnection",
-    "server.limits.maxPeerInitiatedIncompleteStreamResets",
-    "server.limits.maxOpenHeaderBlockFrames", "server.limits.maxOpenHeaderBlockDurationSeconds",
-    "server.limits.maxOriginHttp2ConnectionsPerAuthority",
+    "server.limits.maxDecompressionRatio",
     "server.limits.maxCertificateCacheEntries", "server.limits.maxCertificateDiskCacheEntries",
-    "server.limits.maxBufferedBodyBytes", "server.limits.maxDecodedHeaderListBytes",
+    "server.limits.maxBufferedBodyBytes",
     "server.limits.maxWebSocketFramePayloadBytes", "server.limits.maxHttp3FramePayloadBytes",
     "server.limits.maxDeferredOutboundBytesPerStream",
-    "server.limits.maxHttp2CompressedHeaderBlockBytes", "server.limits.maxAuthChallengeRounds",
+    "server.limits.maxAuthChallengeRounds",
     "server.limits.maxUpstreamProxyAuthenticationAttempts", "server.limits.maxWinAuthTokenBytes",
     "server.limits.http2WindowUpdateTimeoutSeconds",
     "certificates.acmeEmail", "certificates.acmeDomain", "certificates.acmeDirectory",
