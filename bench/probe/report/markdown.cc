@@ -334,7 +334,7 @@ template <typename Value>
     text += fmt::format("- Requests in flight: {}\n",
                         distinct(results, [](const Row& row) { return row.concurrency; }));
     text += fmt::format("- Measured per step: {} s\n", distinct(results, [](const Row& row) {
-                          return static_cast<std::int64_t>(std::lround(row.duration_s));
+                          return std::round(row.duration_s * 10) / 10;
                         }));
     text += fmt::format("- Generator: {}\n",
                         cell_text(distinct(results, [](const Row& row) { return row.generator; })));

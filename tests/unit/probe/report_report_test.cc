@@ -100,7 +100,9 @@ TEST(Markdown, ListsVersionsMachineCommandAndNotes) {
   Row row = step("nginx-a", "h1c-h1c", "nginx", 5, 1);
   row.product_version = "1.26.3";
   row.note = "first error: <reset>";
-  Results results = results_of({row});
+  Row short_step = row;
+  short_step.duration_s = 0.304;
+  Results results = results_of({row, short_step});
   results.warnings.emplace_back("x.csv: line 9: cut off");
   Environment environment;
   environment.products = {{"haproxy", "3.0.11", "USE_X"}};
@@ -110,6 +112,7 @@ TEST(Markdown, ListsVersionsMachineCommandAndNotes) {
   const std::string text = markdown_of(results);
   EXPECT_THAT(text, HasSubstr("| HAProxy | 3.0.11 | USE_X |\n| nginx | 1.26.3 |  |\n"));
   EXPECT_THAT(text, HasSubstr("- cpu: two cores\n"));
+  EXPECT_THAT(text, HasSubstr("- Measured per step: 0.3, 8 s\n"));
   EXPECT_THAT(text, HasSubstr("- Command: `rps-load-probe --mode compare`\n"));
   EXPECT_THAT(text, HasSubstr("- x.csv: line 9: cut off\n"));
   EXPECT_THAT(text, HasSubstr("repeat 1: first error: &lt;reset>\n"));
