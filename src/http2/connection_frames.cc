@@ -107,7 +107,10 @@ Result<> Connection::on_settings_ack() {
   // A smaller window than the protocol's own holds from now on, also for streams that are open.
   if (options_.stream_window_bytes >= kDefaultWindow) return {};
   const std::uint32_t less = kDefaultWindow - options_.stream_window_bytes;
-  streams_.for_each([less](Stream& stream) { stream.receive_window_.shrink(less); });
+  streams_.for_each([&](Stream& stream) {
+    stream.receive_window_.shrink(less);
+    note_window_due(stream);  // Bytes may have been consumed while the window was too large still.
+  });
   return {};
 }
 

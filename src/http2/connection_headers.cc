@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t kPriorityBytes = 5;
 
+// A scratch block that was needed for more than this is given back.
+constexpr std::size_t kKeptBlockBytes = 4 * 1024;
+
 std::uint32_t dependency_of(Bytes priority) {
   return ((std::uint32_t{priority[0]} << 24) | (std::uint32_t{priority[1]} << 16) |
           (std::uint32_t{priority[2]} << 8) | priority[3]) &
@@ -246,6 +249,7 @@ Result<> Connection::on_trailer_block(Stream& stream, std::string_view block) {
 Result<> Connection::ignore_block(std::string_view block) {
   scratch_block_.clear();
   TI_TRY(decode(block, options_.fields, scratch_block_));
+  if (scratch_block_.list_bytes() > kKeptBlockBytes) scratch_block_ = FieldBlock{};
   return {};
 }
 

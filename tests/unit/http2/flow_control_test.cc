@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "http2/flow_control.h"
+
+#include <string>
+
+#include "unit/http2/support/playbook.h"
+
+namespace titanium::http2 {
+namespace {
+
+using namespace test;
+
+TEST(SendWindow, CanBeNegativeAndNeverOverflows) {
+  SendWindow window(10);
+  window.take(4);
+  EXPECT_EQ(window.available(), 6U);
+  EXPECT_TRUE(window.add(-8));
+  EXPECT_EQ(window.available(), 0U);
+  EXPECT_TRUE(window.add(3));
+  EXPECT_EQ(window.available(), 1U);
+  EXPECT_FALSE(window.add(kLargestWindow));
+  EXPECT_TRUE(window.add(kLargestWindow - 1));
+  EXPECT_EQ(window.available(), std::size_t{kLargestWindow});
+}
+
+TEST(ReceiveWindow, IsGivenBackByTheHalf) {
+  ReceiveWindow window(100, 100);
+  EXPECT_TRUE(window.admits(100));
+  EXPECT_FALSE(window.admits(101));
+  window.receive(60);
+  EXPECT_FALSE(window.admits(41));
+  EXPECT_EQ(window.due(), 0U);
+  window.consume(49);
+  EXPECT_EQ(window.due(), 0U);
+  window.consume(1);
+  EXPECT_EQ(window.due(), 50U);
+  window.give_back(50);
+  EXPECT_TRUE(window.admits(90));
+  EXPECT_EQ(window.due(), 0U);
+  window.consume(1000);  // No more than what waits.
+  EXPECT_EQ(window.waiting(), 0U);
+}
+
+TEST(ReceiveWindow, PaddingIsConsumedAtOnce) {
+  ReceiveWindow window(100, 100);
+  window.receive_unwanted(50);
+  EXPECT_EQ(window.due(), 50U);
+}
+
+TEST(ReceiveWindow, OthersGoOnBesideBytesThatWait) {
+  ReceiveWindow window(100, 100);
+  window.receive(80);  // Of somebody who does not read.
+  EXPECT_EQ(window.due_beside_waiting(), 0U);
+  window.receive_unwanted(10);
+  EXPECT_EQ(window.due(), 0U);
+  EXPECT_EQ(window.due_beside_waiting(), 10U);
+}
+
+std::size_t window_of(const Log& said, std::string_view id) {
+  std::size_t sum = 0;
+  for (const std::string& line : said) {
+    const std::string start = "WINDOW_UPDATE " + std::string(id) + " ";
+    if (line.starts_with(start)) sum += std::stoul(line.substr(start.size()));
+  }
+  return sum;
+}
+
+TEST(FlowControl, AStreamMayNotExceedItsWindow) {
+  Server server({.stream_window_bytes = 70'000});
+  ASSERT_TRUE(server.hear(post(1)));
+  for (int i = 0; i < 7; ++i) ASSERT_TRUE(server.hear(data(1, std::string(10'000, 'x'))));
+  expect_reset(server, server.hear(data(1, "x")), 1, ErrorCode::flow_control_error);
+}
+
+TEST(FlowControl, PaddingCounts) {
+  Server server({.stream_window_bytes = 70'000});
+  ASSERT_TRUE(server.hear(post(1)));
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(server.hear(data(1, std::string(11'500, 'x'))));
+  // 1000 are left: 1 + 744 + 255.
+  ASSERT_TRUE(server.hear(padded_data(1, std::string(744, 'x'), 255)));
+  expect_reset(server, server.hear(padded_data(1, "", 0)), 1, ErrorCode::flow_control_error);
+}
+
+TEST(FlowControl, TheConnectionMayNotExceedItsWindow) {
+  Server server({.stream_window_bytes = 1'000'000, .connection_window_bytes = 70'000});
+  ASSERT_TRUE(server.hear(post(1)));
+  for (int i = 0; i < 7; ++i) ASSERT_TRUE(server.hear(data(1, std::string(10'000, 'x'))));
+  expect_failed(server, server.hear(data(1, "x")), ErrorCode::flow_control_error);
+}
+
+TEST(FlowControl, WhatIsConsumedIsGivenBackInBatches) {
+  Server server({.stream_window_bytes = 100'000});
+  ASSERT_TRUE(server.hear(post(1)));
+  std::size_t sent = 0;
+  std::size_t given = 0;
+  std::size_t updates = 0;
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_TRUE(server.hear(data(1, std::string(5'000, 'x'))));
+    sent += 5'000;
+    server.consume(1);
+    const Log said = server.say();
+    updates += said.size();
+    given += window_of(said, "1");
+  }
+  EXPECT_GE(given + 100'000, sent);
+  EXPECT_LE(given, sent);
+  EXPECT_LE(updates, 55U);
+}
+
+TEST(FlowControl, DataOfDeadStreamsIsGivenBackToTheConnection) {
+  Server server({.connection_window_bytes = 100'000});
+  ASSERT_TRUE(server.hear(post(1)));
+  server.connection.reset(server.stream(1), ErrorCode::cancel);
+  std::size_t given = 0;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(server.hear(data(1, std::string(10'000, 'x'))));
+    given += window_of(server.say(), "0");
+  }
+  EXPECT_GE(given + 100'000, 1'000'000U);
+}
+
+TEST(FlowControl, WhatAResetStreamLeftUnconsumedIsGivenBack) {
+  Server server({.connection_window_bytes = 100'000});
+  for (std::uint32_t id = 1; id < 60; id += 2) {
+    ASSERT_TRUE(server.hear(post(id) + data(id, std::string(16'000, 'x'))));
+    server.connection.reset(server.stream(id), ErrorCode::cancel);
+    (void)server.say();
+  }
+}
+
+TEST(FlowControl, StreamsThatNobodyReadsDoNotStopTheOthers) {
+  Server server({.stream_window_bytes = 70'000, .connection_window_bytes = 100'000});
+  ASSERT_TRUE(server.hear(post(1)));
+  for (int i = 0; i < 7; ++i) ASSERT_TRUE(server.hear(data(1, std::string(10'000, 'x'))));
+  ASSERT_TRUE(server.hear(post(3)));
+  std::size_t open = 30'000;
+  for (int i = 0; i < 100; ++i) {
+    const std::size_t bytes = std::min<std::size_t>(open, 16'000);
+    ASSERT_GT(bytes, 0U);
+    ASSERT_TRUE(server.hear(data(3, std::string(bytes, 'x'))));
+    open -= bytes;
+    server.consume(3);
+    open += window_of(server.say(), "0");
+  }
+}
+
+TEST(FlowControl, ASmallerWindowHoldsOnceItIsConfirmed) {
+  Server server({.stream_window_bytes = 1000}, false);
+  ASSERT_TRUE(server.hear(std::string(kPreface) + settings({}) + post(1)));
+  ASSERT_TRUE(server.hear(data(1, std::string(900, 'x'))));
+  ASSERT_TRUE(server.hear(data(1, std::string(900, 'x'))));  // By the window of the protocol.
+  ASSERT_TRUE(server.hear(settings_ack()));
+  expect_reset(server, server.hear(data(1, "x")), 1, ErrorCode::flow_control_error);
+  ASSERT_TRUE(server.hear(post(3) + data(3, std::string(1000, 'x'))));
+  expect_reset(server, server.hear(data(3, "x")), 3, ErrorCode::flow_control_error);
+}
+
+TEST(FlowControl, WhatWasConsumedBeforeTheSmallerWindowHeldIsGivenBack) {
+  Server server({.stream_window_bytes = 1000}, false);
+  ASSERT_TRUE(server.hear(std::string(kPreface) + settings({}) + post(1)));
+  (void)server.say();
+  ASSERT_TRUE(server.hear(data(1, std::string(3000, 'x'))));
+  server.consume(1);
+  EXPECT_THAT(server.say(), IsEmpty());
+  ASSERT_TRUE(server.hear(settings_ack()));  // The peer's window is now at -2000.
+  EXPECT_THAT(server.say(), ElementsAre("WINDOW_UPDATE 1 3000"));
+}
+
+TEST(FlowControl, AStreamThatHasEndedGetsNoMoreWindow) {
+  Server server({.stream_window_bytes = 70'000});
+  ASSERT_TRUE(server.hear(post(1)));
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(server.hear(data(1, std::string(10'000, 'x'))));
+  ASSERT_TRUE(server.hear(data(1, "", kEnd)));
+  server.consume(1);
+  EXPECT_EQ(window_of(server.say(), "1"), 0U);
+}
+
+}  // namespace
+}  // namespace titanium::http2
