@@ -26,6 +26,7 @@ struct Child {
   explicit Child(Serve serve) {
     int ends[2];
     EXPECT_EQ(::pipe(ends), 0);
+    std::fflush(stdout);  // Or the child prints it, too.
     pid = ::fork();
     if (pid == 0) {
       ::dup2(ends[1], STDOUT_FILENO);
