@@ -28,15 +28,15 @@ inline constexpr int kExitCancelled = 130;
 
 // Flags that change the load of the arms that were chosen. Absent: as the arm's suffix says.
 struct LoadOverrides {
-  std::optional<std::uint32_t> request_bytes;
-  std::optional<std::uint32_t> response_bytes;
+  std::optional<std::uint32_t> request_bytes{};
+  std::optional<std::uint32_t> response_bytes{};
   bool no_keepalive = false;
   bool websocket = false;
-  std::optional<std::uint32_t> early_response_after;
-  std::optional<std::uint32_t> read_chunk_bytes;
-  std::optional<std::uint32_t> read_pause_ms;
-  std::optional<std::uint32_t> delay_ms;
-  std::optional<double> loss_percent;
+  std::optional<std::uint32_t> early_response_after{};
+  std::optional<std::uint32_t> read_chunk_bytes{};
+  std::optional<std::uint32_t> read_pause_ms{};
+  std::optional<std::uint32_t> delay_ms{};
+  std::optional<double> loss_percent{};
 
   [[nodiscard]] bool any() const noexcept;
 };
