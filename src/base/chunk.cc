@@ -172,7 +172,7 @@ void ChunkQueue::push(Slice slice) {
 }
 
 void ChunkQueue::append(ChunkQueue& other) {
-  while (other.count_ > 0) push(other.take_front());
+  while (other.count_ > 0) append_slice(other.take_front());
 }
 
 void ChunkQueue::append(ChunkQueue& other, std::size_t bytes) {
@@ -181,12 +181,12 @@ void ChunkQueue::append(ChunkQueue& other, std::size_t bytes) {
     Slice& head = other.slot(0);
     if (head.size() <= bytes) {
       bytes -= head.size();
-      push(other.take_front());
+      append_slice(other.take_front());
       continue;
     }
-    push({.chunk = head.chunk,
-          .begin = head.begin,
-          .end = head.begin + static_cast<std::uint32_t>(bytes)});
+    append_slice({.chunk = head.chunk,
+                  .begin = head.begin,
+                  .end = head.begin + static_cast<std::uint32_t>(bytes)});
     other.consume(bytes);
     return;
   }

@@ -119,6 +119,19 @@ ReadResult TcpTransport::read(std::span<std::uint8_t> into) {
           .error = remember_failure(error_ != 0 ? error_ : errno)};
 }
 
+namespace {
+
+// One piece, as most messages are, is spared the kernel's import of a vector.
+ssize_t send_pieces(int socket, std::span<iovec> pieces, int flags) {
+  if (pieces.size() == 1) return ::send(socket, pieces[0].iov_base, pieces[0].iov_len, flags);
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = pieces.size();
+  return ::sendmsg(socket, &message, flags);
+}
+
+}  // namespace
+
 Result<> TcpTransport::write(ChunkQueue& from) {
   if (error_ != 0) return std::unexpected(remember_failure(error_));
   while (!from.empty() && !blocked_) {
@@ -127,11 +140,8 @@ Result<> TcpTransport::write(ChunkQueue& from) {
     std::size_t bytes = 0;
     for (const iovec& piece : filled) bytes += piece.iov_len;
 
-    msghdr message{};
-    message.msg_iov = filled.data();
-    message.msg_iovlen = filled.size();
     const int flags = MSG_NOSIGNAL | (bytes < from.size() ? MSG_MORE : 0);
-    const ssize_t sent = ::sendmsg(socket_.get(), &message, flags);
+    const ssize_t sent = send_pieces(socket_.get(), filled, flags);
     if (sent < 0) {
       if (errno == EINTR) continue;
       if (errno != EAGAIN && errno != EWOULDBLOCK) return std::unexpected(remember_failure(errno));

@@ -30,7 +30,7 @@ void InputBuffer::move_to(ChunkQueue& out, std::size_t bytes) {
   TI_ASSERT(bytes <= size());
   if (bytes == 0) return;
   const auto count = static_cast<std::uint32_t>(bytes);
-  out.append_slice({.chunk = chunk_, .begin = begin_, .end = begin_ + count});
+  out.push({.chunk = chunk_, .begin = begin_, .end = begin_ + count});
   begin_ += count;
 }
 

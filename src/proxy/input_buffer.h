@@ -30,7 +30,8 @@ class InputBuffer {
   void filled(std::size_t bytes) noexcept { end_ += static_cast<std::uint32_t>(bytes); }
 
   void consume(std::size_t bytes) noexcept { begin_ += static_cast<std::uint32_t>(bytes); }
-  // Takes the first `bytes` over into `out`: shared if they are many, copied if few.
+  // Takes the first `bytes` over into `out`, shared: the queue that they end up in copies them if
+  // they are few.
   void move_to(ChunkQueue& out, std::size_t bytes);
 
   // Takes all unread bytes over, as one shared slice.
