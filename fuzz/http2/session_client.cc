@@ -7,7 +7,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace titanium;
   constexpr std::size_t kChoices = 32;
   if (size < kChoices) return 0;
-  fuzz::Input choices(data, kChoices);
+  fuzz::Choices choices(data, kChoices);
   const http2::Options options = fuzz::fuzz_options();
   fuzz::Owner owner(http2::Role::client, choices, options);
   owner.write();

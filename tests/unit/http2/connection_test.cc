@@ -119,6 +119,99 @@ TEST(ServerConnection, StopsARequestThatIsAnsweredEarly) {
   EXPECT_THAT(server.say(), IsEmpty());
 }
 
+TEST(ServerConnection, AResetDropsWhatIsQueued) {
+  Server server;
+  ASSERT_TRUE(server.hear(get(1) + get(3)));
+  for (const std::uint32_t id : {1U, 3U}) {
+    server.respond(id, 200, {.kind = BodyKind::streamed});
+    server.send(id, "body");
+  }
+  server.connection.reset(server.stream(1), ErrorCode::internal_error);
+  EXPECT_EQ(server.connection.stream_count(), 1U);
+  EXPECT_THAT(server.say(), ElementsAre("HEADERS 1 :status=200", "HEADERS 3 :status=200",
+                                        "RST_STREAM 1 INTERNAL_ERROR", "DATA 3 body"));
+  server.end(1);  // Nobody knows it any more.
+  EXPECT_FALSE(server.connection.has_output());
+}
+
+TEST(ServerConnection, AHandlerMayResetAStreamWhileItIsTold) {
+  for (const std::string_view when : {"request", "data", "end", "writable"}) {
+    SCOPED_TRACE(when);
+    Server server;
+    server.then = [&](std::string_view event, std::uint32_t id) {
+      if (event == "request" && when != event) {
+        server.respond(id, 200, {.kind = BodyKind::streamed});
+        server.send(id, std::string(kQueueHigh + 1, 'x'));
+      }
+      if (event == when) server.connection.reset(server.stream(id), ErrorCode::cancel);
+    };
+    ASSERT_TRUE(server.hear(settings({{4, 1'000'000}}) + window_update(0, 1'000'000)));
+    ASSERT_TRUE(server.hear(post(1) + data(1, "a") + data(1, "b", kEnd)));
+    EXPECT_THAT(server.say(), Contains("RST_STREAM 1 CANCEL"));
+    EXPECT_EQ(server.connection.stream_count(), 0U);
+    EXPECT_FALSE(server.connection.has_output());
+  }
+}
+
+// RFC 9113 §4.3: also blocks that nobody wants change the table; else all that follow are garbage.
+TEST(ServerConnection, FollowsTheTableThroughBlocksThatNobodyWants) {
+  // Adds "x: y" to the table, as index 62, in front of what is there.
+  const std::string adds("\x40\x01x\x01y", 5);
+  const std::string block = literal_block(get_lines()) + adds;
+  const auto unwanted = [&](std::uint32_t id, std::uint8_t flags = kWhole | kEnd) {
+    return frame(FrameType::headers, flags, id, block);
+  };
+  const auto depends_on_itself = [&](std::uint32_t id) {
+    return frame(FrameType::headers, kWhole | kEnd | flag::kPriority, id, u32(id) + "\x10" + block);
+  };
+  struct Row {
+    std::string_view name;
+    std::string input;
+  };
+  const Row rows[] = {
+      {"closed by the peer's reset", post(1) + rst_stream(1, ErrorCode::cancel) + unwanted(1)},
+      {"closed by our reset", get(1) + data(1, "x") + unwanted(1)},
+      {"half-closed", get(1) + unwanted(1)},
+      {"depends on itself", depends_on_itself(1)},
+      {"depends on itself, open", post(1) + depends_on_itself(1)},
+      {"malformed trailers", post(1) + unwanted(1)},
+      {"trailers that do not end", post(1) + unwanted(1, kWhole)},
+      {"malformed request", frame(FrameType::headers, kWhole | kEnd, 1, adds)},
+      {"over the limits",
+       frame(FrameType::headers, kWhole | kEnd, 1,
+             literal_block(get_lines()) +
+                 literal_block({{"z", std::string(200, 'z')}, {"z", std::string(200, 'z')}}) +
+                 adds)},
+      {"refused", unwanted(1)},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    Server server({.fields = {.list_bytes = 400, .fields = 20}});
+    server.refuses = row.name == "refused";
+    ASSERT_TRUE(server.hear(row.input));
+    server.refuses = false;
+    (void)server.told();
+    const std::string uses_it = literal_block(get_lines("/next")) + "\xbe";
+    ASSERT_TRUE(server.hear(frame(FrameType::headers, kWhole | kEnd, 7, uses_it)));
+    EXPECT_THAT(server.told(), ElementsAre("request 7 GET /next x=y END"));
+  }
+}
+
+TEST(ServerConnection, DrainsWithTheHighestIdThatItTook) {
+  Server server;
+  ASSERT_TRUE(server.hear(get(1) + get(3)));
+  (void)server.told();
+  server.connection.start_drain();
+  server.connection.start_drain();
+  EXPECT_TRUE(server.connection.is_draining());
+  EXPECT_THAT(server.say(), ElementsAre("GOAWAY 3 NO_ERROR"));
+  ASSERT_TRUE(server.hear(get(5)));
+  EXPECT_THAT(server.told(), IsEmpty());
+  EXPECT_THAT(server.say(), ElementsAre("RST_STREAM 5 REFUSED_STREAM"));
+  server.respond(3, 204);
+  EXPECT_THAT(server.say(), ElementsAre("HEADERS 3 END :status=204"));
+}
+
 TEST(ServerConnection, OpensATunnelForExtendedConnect) {
   Server server;
   Lines lines = get_lines("/chat");
