@@ -244,8 +244,9 @@ class FramePeer:
                     if got.kind == RST_STREAM:
                         return ("reset", got.code)
                     if got.ends_stream:
-                        heads = [seen for seen in self.reader.seen if seen.kind == HEADERS and seen.stream == stream]
-                        return ("response", heads[0].status)
+                        return ("response", next(
+                            seen.status for seen in self.reader.seen
+                            if seen.kind == HEADERS and seen.stream == stream and seen.status >= 200))
         except ConnectionEnded as ended:
             return closed if closed[1] is not None else ("closed", ended.how)
 
