@@ -199,6 +199,12 @@ class CommandLine {
                            "TLS too (origin) or only (proxy), with the certificate in the folder "
                            "that TWP_RPS_CERT_DIR names")
                  ->group(group);
+    app_.add_flag("--h2c", options_.origin.h2c, "Origin: HTTP/2 on the clear port too")
+        ->group(group);
+    app_.add_option("--https-protocols", https_protocols_, "Origin, TLS: what ALPN offers")
+        ->check(CLI::IsMember({"http1", "http1and2"}))
+        ->capture_default_str()
+        ->group(group);
   }
 
   void port(const std::string& name, std::uint16_t& value, const std::string& purpose,
@@ -283,6 +289,7 @@ class CommandLine {
     const bool https = https_->count() > 0;
     options_.origin.http_port = origin_http_port_;
     options_.origin.https = https;
+    options_.origin.https_http2 = https_protocols_ == "http1and2";
     if (https) {
       options_.origin.certificate_file = (folder / "leaf.pem").string();
       options_.origin.key_file = (folder / "leaf.key").string();
@@ -303,6 +310,7 @@ class CommandLine {
   double duration_seconds_ = 8;
   std::string method_;
   std::string control_ = "relay";
+  std::string https_protocols_ = "http1and2";
   std::uint16_t port_ = 0;
   std::uint16_t origin_http_port_ = 0;
   CLI::Option* ramp_ = nullptr;

@@ -13,6 +13,12 @@ enum class Wire : std::uint8_t { http1, http1_tls, h2c, http2_tls, http3 };
 [[nodiscard]] constexpr bool is_tls(Wire wire) noexcept {
   return wire == Wire::http1_tls || wire == Wire::http2_tls || wire == Wire::http3;
 }
+[[nodiscard]] constexpr bool is_http1(Wire wire) noexcept {
+  return wire == Wire::http1 || wire == Wire::http1_tls;
+}
+[[nodiscard]] constexpr bool is_http2(Wire wire) noexcept {
+  return wire == Wire::h2c || wire == Wire::http2_tls;
+}
 
 struct Workload {
   enum class Kind : std::uint8_t { request, websocket, grpc };

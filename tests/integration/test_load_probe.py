@@ -34,6 +34,7 @@ SHORT = ["--duration-sec", "0.3", "--warmup-sec", "0.1", "--concurrency", "2", "
 MODES = {
     "compare": "twp",
     "compare-matrix": "haproxy-reverse-http1,twp-reverse-http1-mitm",
+    "compare-http2": "twp",
     "compare-terminate": "nghttpx,twp",
     "compare-saturation": "origin-direct,bare,nginx,haproxy,nghttpx,twp",
     "compare-ceiling": "bare-reverse-http1-tls,origin-direct-tls,bare-relay",
@@ -46,7 +47,7 @@ MODES = {
     "compare-spot": "twp,bare",
 }
 # Their arms wait for wires that do not exist yet.
-MODES_WITHOUT_ARMS = {"compare-http2"}
+MODES_WITHOUT_ARMS = {"compare-http3-cleartext"}
 
 pytestmark = pytest.mark.timeout(90)
 

@@ -28,6 +28,7 @@ constexpr auto kModes = std::to_array<ModeRow>({
      "h2tls-h1tls h2tls-h2c h2tls-h2tls",
      "", "the cells with HTTP/2 on a leg, tiny GET"},
     {"compare-matrix", kMatrix, "", "all 25 cells, tiny GET"},
+    {"compare-http3-cleartext", "h3-h1c", "", "QUIC to the client, clear HTTP/1 to the origin"},
     {"compare-terminate", "h1tls-h1c h2tls-h1c h3-h1c", "",
      "TLS or QUIC to the client, clear HTTP/1 to the origin"},
     {"compare-saturation", "h1c-h1c", "",

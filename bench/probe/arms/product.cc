@@ -24,10 +24,6 @@ constexpr auto kProducts = std::to_array<ProductRow>({
 });
 static_assert(std::ranges::is_sorted(kProducts, {}, &ProductRow::id));
 
-[[nodiscard]] constexpr bool is_http1(Wire wire) {
-  return wire == Wire::http1 || wire == Wire::http1_tls;
-}
-
 [[nodiscard]] std::string_view apache_never(Wire client, Wire origin) {
   if (client == Wire::http3 || origin == Wire::http3) return "Apache has no HTTP/3";
   return {};

@@ -32,19 +32,11 @@ inline constexpr std::array kAllWires = {Wire::http1, Wire::http1_tls, Wire::h2c
 }
 
 // The load generator can send it.
-[[nodiscard]] constexpr bool generator_speaks(Wire wire) noexcept {
-  return wire == Wire::http1 || wire == Wire::http1_tls;
-}
+[[nodiscard]] constexpr bool generator_speaks(Wire wire) noexcept { return wire != Wire::http3; }
 // The origin of the probe can answer it.
-[[nodiscard]] constexpr bool origin_speaks(Wire wire) noexcept {
-  return wire == Wire::http1 || wire == Wire::http1_tls;
-}
+[[nodiscard]] constexpr bool origin_speaks(Wire wire) noexcept { return wire != Wire::http3; }
 // Titanium can have it on its client leg and on its origin leg.
-[[nodiscard]] constexpr bool titanium_accepts(Wire wire) noexcept {
-  return wire == Wire::http1 || wire == Wire::http1_tls;
-}
-[[nodiscard]] constexpr bool titanium_requests(Wire wire) noexcept {
-  return wire == Wire::http1 || wire == Wire::http1_tls;
-}
+[[nodiscard]] constexpr bool titanium_accepts(Wire wire) noexcept { return wire != Wire::http3; }
+[[nodiscard]] constexpr bool titanium_requests(Wire wire) noexcept { return wire != Wire::http3; }
 
 }  // namespace titanium::probe

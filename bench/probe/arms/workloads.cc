@@ -63,10 +63,6 @@ constexpr auto kWorkloads = std::to_array<WorkloadRow>({
   return client == Wire::http3 || origin == Wire::http3;
 }
 
-[[nodiscard]] bool is_http2(Wire client) {
-  return client == Wire::h2c || client == Wire::http2_tls;
-}
-
 }  // namespace
 
 std::span<const WorkloadRow> workloads() { return kWorkloads; }

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -61,7 +60,9 @@ struct ClientShared {
   const Workload& workload;
   const RequestPlan& plan;
   const Slice& pattern;
-  std::span<std::uint8_t> scratch;  // All reads go here: bodies are looked at and forgotten.
+  // All reads go here: bodies are looked at and forgotten. In a chunk of its own, as codecs want
+  // slices; nobody keeps one when a read has been dealt with.
+  const Slice& scratch;
   // Every connection of the step, and the last of them is the last user. Keeps no sessions, so each
   // connection makes a full handshake: otherwise a proxy that hands out more tickets, or better
   // ones, would be measured with less work.

@@ -13,17 +13,21 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr std::size_t kScratchBytes = 128 * 1024;
+constexpr std::uint32_t kScratchBytes = 128 * 1024;
 
 // After a failure a slot waits before it tries again: as a client would, and so that a proxy that
 // refuses everything does not turn the step into a loop of connects.
 constexpr milliseconds kFirstPause{10};
 constexpr unsigned kMostDoublings = 4;
 
+// A connection that is closed after each answer has no use for a second exchange.
 std::size_t streams_of(const LoadOptions& options) noexcept {
-  const Wire wire = options.target.wire;
-  if (wire == Wire::http1 || wire == Wire::http1_tls) return 1;
+  if (is_http1(options.target.wire) || !options.workload.keep_alive) return 1;
   return std::max<std::size_t>(1, options.streams_per_connection);
+}
+
+Slice make_scratch(ChunkPool& pool) {
+  return {.chunk = ChunkRef(pool.take_large(kScratchBytes)), .begin = 0, .end = kScratchBytes};
 }
 
 }  // namespace
@@ -69,7 +73,7 @@ Driver::Driver(LoadOptions options, std::shared_ptr<const tls::ClientContext> tl
       patience_(patience),
       plan_(plan_request(options_.target, options_.workload)),
       pattern_(make_pattern_slice(pool_)),
-      scratch_(kScratchBytes),
+      scratch_(make_scratch(pool_)),
       alarms_(loop_),
       shared_{.loop = loop_,
               .pool = pool_,

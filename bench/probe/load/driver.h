@@ -59,7 +59,7 @@ class Driver final : public LoadGenerator, private ExchangeSink, private AlarmHa
   ChunkPool pool_;  // Outlives the loop, which destroys closed connections with their queues.
   net::EventLoop loop_;
   Slice pattern_;
-  std::vector<std::uint8_t> scratch_;
+  Slice scratch_;
   AlarmClock alarms_;
   ClientShared shared_;
   std::vector<std::unique_ptr<Slot>> slots_;

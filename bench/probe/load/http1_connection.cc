@@ -21,7 +21,7 @@ std::string make_request_head(const RequestPlan& plan, bool keep_alive) {
 }  // namespace
 
 Http1Connection::Http1Connection(const ClientShared& shared)
-    : TransportConnection(shared),
+    : TransportConnection(shared, {}),
       request_head_(make_request_head(shared.plan, shared.workload.keep_alive)),
       check_(shared.plan.make_check()) {}
 

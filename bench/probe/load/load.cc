@@ -5,13 +5,14 @@
 
 #include "load/driver.h"
 #include "load/http1_connection.h"
+#include "load/http2_connection.h"
 #include "load/websocket_connection.h"
 
 namespace titanium::probe {
 
 std::unique_ptr<ClientConnection> make_client_connection(const ClientShared& shared) {
-  const Wire wire = shared.target.wire;
-  if (wire != Wire::http1 && wire != Wire::http1_tls) return nullptr;
+  if (is_http2(shared.target.wire)) return std::make_unique<Http2Connection>(shared);
+  if (!is_http1(shared.target.wire)) return nullptr;
   switch (shared.workload.kind) {
     case Workload::Kind::request:
       return std::make_unique<Http1Connection>(shared);
@@ -26,8 +27,9 @@ std::unique_ptr<ClientConnection> make_client_connection(const ClientShared& sha
 Result<std::unique_ptr<LoadGenerator>> LoadGenerator::create(LoadOptions options) {
   std::shared_ptr<tls::ClientContext> tls;
   if (is_tls(options.target.wire)) {
+    const char* const protocol = is_http2(options.target.wire) ? "h2" : "http/1.1";
     auto context = tls::ClientContext::create(
-        {.ca_path = options.target.ca_file, .alpn = {"http/1.1"}, .cached_sessions = 0});
+        {.ca_path = options.target.ca_file, .alpn = {protocol}, .cached_sessions = 0});
     if (!context) {
       return std::unexpected(Error{.code = Code::config, .what = "the CA file cannot be used"});
     }

@@ -17,6 +17,7 @@ struct RequestPlan {
   std::string path{};
   std::string authority{};
   std::uint32_t body_bytes = 0;  // Of the pattern.
+  std::string message{};         // gRPC: the body, and the answer to it.
   // Length of the pattern that has to come back; nullopt: the tiny JSON.
   std::optional<std::uint64_t> answer_bytes{};
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "net/tcp.h"
@@ -26,8 +27,12 @@ constexpr int kSlowReceiveBytes = 64 * 1024;
 
 }  // namespace
 
-TransportConnection::TransportConnection(const ClientShared& shared)
-    : shared_(shared), output_(shared.pool), read_later_(*this) {}
+TransportConnection::TransportConnection(const ClientShared& shared, const Traits& traits)
+    : shared_(shared),
+      traits_(traits),
+      portion_bytes_(traits.paced ? shared.workload.read_chunk_bytes : 0),
+      output_(shared.pool),
+      read_later_(*this) {}
 
 TransportConnection::~TransportConnection() { shared_.alarms.cancel(*this); }
 
@@ -39,7 +44,7 @@ net::FileDescriptor TransportConnection::connect_socket() noexcept {
     open_errno_ = errno;
     return socket;
   }
-  if (shared_.workload.read_chunk_bytes > 0) {
+  if (portion_bytes_ > 0) {
     ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &kSlowReceiveBytes, sizeof kSlowReceiveBytes);
   }
   if (::connect(socket.get(), address.get(), address.length()) != 0 && errno != EINPROGRESS) {
@@ -88,7 +93,11 @@ void TransportConnection::close_hard() noexcept {
 }
 
 void TransportConnection::on_handshake(Result<> result) {
-  if (result || tls_ == nullptr) return;
+  if (tls_ == nullptr) return;
+  if (result) {
+    if (traits_.alpn.empty() || tls_->alpn() == traits_.alpn) return;
+    return end(fmt::format("the peer did not choose {} (ALPN)", traits_.alpn), {});
+  }
   end(fmt::format("TLS handshake: {}", tls_->detail()), result.error());
 }
 
@@ -104,25 +113,25 @@ void TransportConnection::flush() {
 }
 
 void TransportConnection::restart_portion() noexcept {
-  if (shared_.workload.read_chunk_bytes == 0) return;
-  portion_ = shared_.workload.read_chunk_bytes;
+  if (portion_bytes_ == 0) return;
+  portion_ = portion_bytes_;
   if (!std::exchange(paused_, false)) return;
   shared_.alarms.cancel(*this);
 }
 
 void TransportConnection::on_alarm() {
   paused_ = false;
-  portion_ = shared_.workload.read_chunk_bytes;
+  portion_ = portion_bytes_;
   read_all();
 }
 
 void TransportConnection::read_all() {
   while (transport_ != nullptr && !paused_) {
-    const auto room = shared_.scratch.first(std::min(shared_.scratch.size(), portion_));
+    const std::span room(shared_.scratch.chunk->data(), std::min(shared_.scratch.size(), portion_));
     const net::ReadResult result = transport_->read(room);
     switch (result.status) {
       case net::ReadResult::Status::bytes:
-        if (shared_.workload.read_chunk_bytes > 0) portion_ -= result.bytes;
+        if (portion_bytes_ > 0) portion_ -= result.bytes;
         if (!deliver(as_text(room.first(result.bytes)))) return;
         if (portion_ == 0) {
           paused_ = true;

@@ -22,7 +22,15 @@ class TransportConnection : public ClientConnection,
                             private tls::HandshakeHandler,
                             private AlarmHandler {
  protected:
-  explicit TransportConnection(const ClientShared& shared);
+  // What differs from wire to wire.
+  struct Traits {
+    // A slow consumer leaves bytes in the socket; else it reads all there is, and what is slow is
+    // up to the wire (a window of its own per stream).
+    bool paced = true;
+    std::string_view
+        alpn{};  // The peer has to choose it, if there is TLS; empty: whatever it does.
+  };
+  TransportConnection(const ClientShared& shared, const Traits& traits);
   ~TransportConnection() override;
 
   [[nodiscard]] bool is_open() const noexcept { return transport_ != nullptr; }
@@ -69,6 +77,8 @@ class TransportConnection : public ClientConnection,
   [[nodiscard]] bool deliver(std::string_view bytes);
   void end(std::string_view what, const Error& error);
 
+  const Traits traits_;
+  const std::uint32_t portion_bytes_;  // 0: no slow consumer.
   std::unique_ptr<net::Transport> transport_;
   tls::TlsTransport* tls_ = nullptr;  // The same object, if it is TLS.
   ChunkQueue output_;

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "http1/head_parser.h"
+#include "load/echo_check.h"
 #include "load/transport_connection.h"
-#include "load/websocket.h"
 
 namespace titanium::probe {
 
@@ -29,27 +28,17 @@ class WebSocketConnection final : public TransportConnection {
   void on_ended(std::string_view what) override;
 
   void send_message();
-  // Each returns how many bytes were used; 0: incomplete, or failed and closed.
+  // How many bytes were used; 0: incomplete, or failed and closed.
   [[nodiscard]] std::size_t take_upgrade(std::string_view bytes);
-  [[nodiscard]] std::size_t take_header(std::string_view bytes);
-  [[nodiscard]] std::size_t take_control(const websocket::ParsedHeader& frame,
-                                         std::string_view bytes);
-  [[nodiscard]] std::size_t take_payload(std::string_view bytes);
-  void end_frame();
+  [[nodiscard]] std::size_t take_frames(std::string_view bytes);
   void fail(std::string_view what);
 
   std::string upgrade_head_;  // Bytes, made once.
-  // The message as a masked frame, made once: who listens on loopback learns nothing from a key
-  // that stays, and masking anew for each message would measure us.
-  std::string message_;
   Exchange* exchange_ = nullptr;
   State state_ = State::upgrading;
   http1::ResponseParser parser_;
   http::ResponseHead head_;
-  std::optional<websocket::FrameHeader> frame_;  // Of the echo whose payload is being received.
-  std::uint64_t frame_left_ = 0;
-  bool in_message_ = false;  // A frame of the echo came, and more of it have to follow.
-  BodyCheck check_;
+  EchoCheck echo_;
 };
 
 }  // namespace titanium::probe

@@ -37,6 +37,11 @@ std::string_view Answers::head(const Shape& shape, std::time_t now) {
   return last_head_;
 }
 
+std::string_view Answers::date(std::time_t now) {
+  set_time(now);
+  return date_text_;
+}
+
 std::string_view Answers::tiny(bool close, std::time_t now) {
   set_time(now);
   return close ? tiny_close_ : tiny_;

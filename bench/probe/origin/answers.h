@@ -26,6 +26,8 @@ class Answers {
   // Both valid until the next call.
   [[nodiscard]] std::string_view head(const Shape& shape, std::time_t now);
   [[nodiscard]] std::string_view tiny(bool close, std::time_t now);
+  // Of the Date field.
+  [[nodiscard]] std::string_view date(std::time_t now);
 
  private:
   void set_time(std::time_t now);

@@ -30,6 +30,8 @@ void push_pattern(ChunkQueue& out, const Slice& pattern, std::uint64_t offset, s
 class BodyCheck {
  public:
   void expect_tiny() noexcept { start(kTinyJson, kTinyJson.size()); }
+  // `text` outlives the check.
+  void expect_text(std::string_view text) noexcept { start(text, text.size()); }
   void expect_pattern(std::uint64_t bytes) noexcept { start(pattern(), bytes); }
 
   // False: these bytes are wrong, or too many.

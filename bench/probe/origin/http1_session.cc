@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "http1/serializer.h"
@@ -22,22 +23,26 @@ Http1OriginSession::Http1OriginSession(const OriginShared& shared,
       transport_(std::move(transport)),
       output_(shared.pool),
       echo_(shared.pool),
-      linger_(shared.loop, *this) {
-  transport_->set_handler(this);
-}
+      linger_(shared.loop, *this) {}
 
 Http1OriginSession::~Http1OriginSession() {
   if (transport_ != nullptr) transport_->set_handler(nullptr);
+}
+
+void Http1OriginSession::start(std::string_view received) {
+  transport_->set_handler(this);
+  if (received.empty() || deliver(received)) read_all();
 }
 
 // Reading ---------------------------------------------------------------------------------------
 
 void Http1OriginSession::read_all() {
   while (!is_congested() && transport_ != nullptr) {
-    const net::ReadResult result = transport_->read(shared_.scratch);
+    const std::span room(shared_.scratch.chunk->data(), shared_.scratch.size());
+    const net::ReadResult result = transport_->read(room);
     switch (result.status) {
       case net::ReadResult::Status::bytes:
-        if (!deliver(as_text(shared_.scratch.first(result.bytes)))) return;
+        if (!deliver(as_text(room.first(result.bytes)))) return;
         break;
       case net::ReadResult::Status::would_block:
         return;
@@ -167,7 +172,11 @@ std::size_t Http1OriginSession::take_frames(std::string_view bytes) {
 void Http1OriginSession::start_request() {
   answered_ = false;
   body_seen_ = 0;
-  if (request_.route.kind == RequestRoute::Kind::unknown) return refuse("404 Not Found");
+  // gRPC needs trailers, and is not asked for without HTTP/2.
+  if (request_.route.kind == RequestRoute::Kind::unknown ||
+      request_.route.kind == RequestRoute::Kind::grpc) {
+    return refuse("404 Not Found");
+  }
   if (request_.route.kind == RequestRoute::Kind::websocket) return accept_websocket();
   if (request_.framing.framing == http1::Framing::none) return end_request();
   if (request_.expects_continue) output_.append("HTTP/1.1 100 Continue\r\n\r\n");
@@ -215,14 +224,17 @@ void Http1OriginSession::end_request() {
 void Http1OriginSession::answer() {
   answered_ = true;
   const bool close = !request_.persistent;
-  const bool sized = request_.route.kind == RequestRoute::Kind::bytes;
+  const bool sized =
+      request_.route.kind == RequestRoute::Kind::bytes || request_.route.answer_bytes.has_value();
   if (!sized && !request_.head_only && request_.route.kind != RequestRoute::Kind::echo) {
     output_.append(shared_.answers.tiny(close, now()));
     return;
   }
   // An echo comes here only for a request without a body: the echo of nothing.
   const bool json = !sized && request_.route.kind != RequestRoute::Kind::echo;
-  const std::uint64_t length = sized ? request_.route.number : json ? kTinyJson.size() : 0;
+  const std::uint64_t length = sized  ? request_.route.answer_bytes.value_or(request_.route.number)
+                               : json ? kTinyJson.size()
+                                      : 0;
   output_.append(shared_.answers.head({.json = json, .close = close, .length = length}, now()));
   if (!sized || request_.head_only) return;
   pattern_at_ = 0;

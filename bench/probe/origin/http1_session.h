@@ -23,6 +23,8 @@ class Http1OriginSession final : public OriginSession, private net::TransportHan
   Http1OriginSession(const OriginShared& shared, std::unique_ptr<net::Transport> transport);
   ~Http1OriginSession() override;
 
+  void start(std::string_view received) override;
+
  private:
   // More than this waiting for the client: nothing more is read.
   static constexpr std::size_t kHighWaterBytes = 256 * 1024;

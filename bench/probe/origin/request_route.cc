@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "origin/grpc.h"
+
 namespace titanium::probe {
 namespace {
 
@@ -12,6 +14,16 @@ std::optional<std::uint64_t> parse_number(std::string_view text) noexcept {
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc{} || stop != end || number > kMaxBodyBytes) return std::nullopt;
   return number;
+}
+
+RequestRoute early(std::string_view text) noexcept {
+  const std::size_t slash = text.find('/');
+  const auto after = parse_number(text.substr(0, slash));
+  if (!after) return {};
+  RequestRoute route{.kind = RequestRoute::Kind::early, .number = *after};
+  if (slash == std::string_view::npos) return route;
+  route.answer_bytes = parse_number(text.substr(slash + 1));
+  return route.answer_bytes ? route : RequestRoute{};
 }
 
 RequestRoute numbered(RequestRoute::Kind kind, std::string_view text) noexcept {
@@ -38,9 +50,8 @@ RequestRoute find_route(http::Method method, std::string_view path) noexcept {
     return {};
   }
   if (path == "/echo") return {.kind = RequestRoute::Kind::echo};
-  if (path.starts_with(kEarly)) {
-    return numbered(RequestRoute::Kind::early, path.substr(kEarly.size()));
-  }
+  if (path == kGrpcPath) return {.kind = RequestRoute::Kind::grpc};
+  if (path.starts_with(kEarly)) return early(path.substr(kEarly.size()));
   return {};
 }
 

@@ -11,9 +11,10 @@ namespace titanium::probe {
 
 // What a request asks the origin for; the table is in origin.h.
 struct RequestRoute {
-  enum class Kind : std::uint8_t { tiny, bytes, echo, early, websocket, unknown };
+  enum class Kind : std::uint8_t { tiny, bytes, echo, early, websocket, grpc, unknown };
   Kind kind = Kind::unknown;
-  std::uint64_t number = 0;  // The N of the path.
+  std::uint64_t number = 0;                     // The N of the path.
+  std::optional<std::uint64_t> answer_bytes{};  // The M of /early/N/M.
   bool operator==(const RequestRoute&) const = default;
 };
 

@@ -3,9 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <span>
+#include <string>
 #include <utility>
 
+#include "http2/frames/frame.h"
 #include "net/bound.h"
 #include "service/service.h"
 #include "tls/tls_transport.h"
@@ -13,7 +17,11 @@
 namespace titanium::probe {
 namespace {
 
-constexpr std::size_t kScratchBytes = 128 * 1024;
+constexpr std::uint32_t kScratchBytes = 128 * 1024;
+
+Slice make_scratch(ChunkPool& pool) {
+  return {.chunk = ChunkRef(pool.take_large(kScratchBytes)), .begin = 0, .end = kScratchBytes};
+}
 
 }  // namespace
 
@@ -51,7 +59,8 @@ class OriginServer::Handshake final : private tls::HandshakeHandler {
 
   void on_handshake(Result<> result) override {
     if (result) {
-      server_.add_session(std::move(transport_));
+      const Speaks version = transport_->alpn() == "h2" ? Speaks::http2 : Speaks::http1;
+      server_.add_session(std::move(transport_), version, {});
     } else {
       server_.loop_.destroy_later(std::move(transport_));
     }
@@ -68,10 +77,58 @@ class OriginServer::Handshake final : private tls::HandshakeHandler {
   net::MemberTimer<Handshake, &Handshake::on_deadline> deadline_;
 };
 
+// A clear connection whose first bytes tell its protocol (RFC 9113 §3.3).
+class OriginServer::Greeting final : private net::TransportHandler {
+ public:
+  Greeting(OriginServer& server, std::unique_ptr<net::Transport> transport)
+      : server_(server), transport_(std::move(transport)) {
+    transport_->set_handler(this);
+  }
+  ~Greeting() {
+    if (transport_ != nullptr) transport_->set_handler(nullptr);
+  }
+
+ private:
+  void on_readable() override {
+    const std::span room(server_.scratch_.chunk->data(), server_.scratch_.size());
+    while (transport_ != nullptr) {
+      const net::ReadResult result = transport_->read(room);
+      if (result.status == net::ReadResult::Status::would_block) return;
+      if (result.status != net::ReadResult::Status::bytes) return end();
+      received_.append(as_text(room.first(result.bytes)));
+      judge();
+    }
+  }
+  void on_writable() override {}
+  void judge() {
+    const std::string_view preface = http2::kPreface;
+    const std::size_t known = std::min(received_.size(), preface.size());
+    const bool http2 = received_.starts_with(preface.substr(0, known));
+    if (http2 && known < preface.size()) return;
+    transport_->set_handler(nullptr);
+    server_.add_session(std::move(transport_), http2 ? Speaks::http2 : Speaks::http1, received_);
+    server_.remove_greeting(*this);
+  }
+  void end() {
+    transport_->set_handler(nullptr);
+    server_.loop_.destroy_later(std::move(transport_));
+    server_.remove_greeting(*this);
+  }
+
+  OriginServer& server_;
+  std::unique_ptr<net::Transport> transport_;
+  std::string received_;
+};
+
 void OriginServer::Listener::on_accept(net::FileDescriptor socket, const net::SocketAddress& peer) {
   auto transport = net::make_tcp_transport(server_.loop_, std::move(socket), peer,
                                            {.no_delay = false, .keep_alive = false});
-  if (tls_ == nullptr) return server_.add_session(std::move(transport));
+  if (tls_ == nullptr && server_.h2c_) {
+    auto greeting = std::make_unique<Greeting>(server_, std::move(transport));
+    server_.greetings_.emplace(greeting.get(), std::move(greeting));
+    return;
+  }
+  if (tls_ == nullptr) return server_.add_session(std::move(transport), Speaks::http1, {});
   auto handshake = std::make_unique<Handshake>(server_, std::move(transport), tls_);
   server_.handshakes_.emplace(handshake.get(), std::move(handshake));
 }
@@ -79,7 +136,7 @@ void OriginServer::Listener::on_accept(net::FileDescriptor socket, const net::So
 OriginServer::OriginServer(net::EventLoop& loop)
     : loop_(loop),
       pattern_(make_pattern_slice(pool_)),
-      scratch_(kScratchBytes),
+      scratch_(make_scratch(pool_)),
       shared_{.loop = loop,
               .pool = pool_,
               .owner = *this,
@@ -91,6 +148,7 @@ OriginServer::~OriginServer() {
   http_.reset();
   https_.reset();
   handshakes_.clear();
+  greetings_.clear();
   sessions_.clear();
   // Connections that ended in this turn still hold chunks; they go at the end of one.
   loop_.run_once(net::Duration(0));
@@ -99,6 +157,7 @@ OriginServer::~OriginServer() {
 tls::LoadResult<std::unique_ptr<OriginServer>> OriginServer::create(net::EventLoop& loop,
                                                                     const OriginOptions& options) {
   std::unique_ptr<OriginServer> server(new OriginServer(loop));
+  server->h2c_ = options.h2c;
   auto http = server->listen(options.http_port, nullptr);
   if (!http) return std::unexpected(http.error());
   server->http_ = std::move(*http);
@@ -106,7 +165,9 @@ tls::LoadResult<std::unique_ptr<OriginServer>> OriginServer::create(net::EventLo
 
   auto key_pair = tls::load_key_pair(options.certificate_file, options.key_file, {});
   if (!key_pair) return std::unexpected(key_pair.error());
-  auto context = tls::ServerContext::create({.key_pairs = {std::move(*key_pair)}});
+  tls::ServerOptions tls{.key_pairs = {std::move(*key_pair)}};
+  if (options.https_http2) tls.alpn.insert(tls.alpn.begin(), "h2");
+  auto context = tls::ServerContext::create(tls);
   if (!context) return std::unexpected(context.error());
   auto https = server->listen(options.https_port, std::move(*context));
   if (!https) return std::unexpected(https.error());
@@ -127,10 +188,20 @@ tls::LoadResult<std::unique_ptr<OriginServer::Listener>> OriginServer::listen(
   return std::make_unique<Listener>(*this, std::move(*socket), std::move(tls));
 }
 
-void OriginServer::add_session(std::unique_ptr<net::Transport> transport) {
-  auto session = make_http1_session(shared_, std::move(transport));
-  OriginSession* const key = session.get();
-  sessions_.emplace(key, std::move(session));
+void OriginServer::add_session(std::unique_ptr<net::Transport> transport, Speaks version,
+                               std::string_view received) {
+  auto session = version == Speaks::http2 ? make_http2_session(shared_, std::move(transport))
+                                          : make_http1_session(shared_, std::move(transport));
+  OriginSession& added = *session;
+  sessions_.emplace(&added, std::move(session));
+  added.start(received);
+}
+
+void OriginServer::remove_greeting(Greeting& greeting) {
+  const auto found = greetings_.find(&greeting);
+  if (found == greetings_.end()) return;
+  loop_.destroy_later(std::move(found->second));
+  greetings_.erase(found);
 }
 
 void OriginServer::remove_handshake(Handshake& handshake) {

@@ -3,9 +3,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "base/chunk.h"
 #include "net/event_loop.h"
@@ -32,12 +31,16 @@ class OriginServer final : private SessionOwner {
  private:
   class Listener;
   class Handshake;
+  class Greeting;
 
   explicit OriginServer(net::EventLoop& loop);
   [[nodiscard]] tls::LoadResult<std::unique_ptr<Listener>> listen(
       std::uint16_t port, std::shared_ptr<const tls::ServerContext> tls);
-  void add_session(std::unique_ptr<net::Transport> transport);
+  enum class Speaks : std::uint8_t { http1, http2 };
+  void add_session(std::unique_ptr<net::Transport> transport, Speaks version,
+                   std::string_view received);
   void remove_handshake(Handshake& handshake);
+  void remove_greeting(Greeting& greeting);
   void remove(OriginSession& session) override;
 
   // Declared in the order in which they are needed: the loop, which outlives this, must not be left
@@ -46,11 +49,13 @@ class OriginServer final : private SessionOwner {
   ChunkPool pool_;
   Answers answers_;
   Slice pattern_;
-  std::vector<std::uint8_t> scratch_;
+  Slice scratch_;
   OriginShared shared_;
+  bool h2c_ = false;
   std::unique_ptr<Listener> http_;
   std::unique_ptr<Listener> https_;
   std::unordered_map<Handshake*, std::unique_ptr<Handshake>> handshakes_;
+  std::unordered_map<Greeting*, std::unique_ptr<Greeting>> greetings_;
   std::unordered_map<OriginSession*, std::unique_ptr<OriginSession>> sessions_;
 };
 

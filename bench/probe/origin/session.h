@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <string_view>
 
 #include "base/chunk.h"
 #include "net/event_loop.h"
@@ -31,7 +31,7 @@ struct OriginShared {
   SessionOwner& owner;
   Answers& answers;
   const Slice& pattern;
-  std::span<std::uint8_t> scratch;  // All reads go here.
+  const Slice& scratch;  // All reads go here; nobody keeps any of it.
 };
 
 // A connection and its codec. Which class serves a connection is decided once, by ALPN or by what
@@ -39,9 +39,14 @@ struct OriginShared {
 class OriginSession {
  public:
   virtual ~OriginSession() = default;
+
+  // Begins to serve, with what was read already. To be called once, when the owner has the session.
+  virtual void start(std::string_view received) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<OriginSession> make_http1_session(
+    const OriginShared& shared, std::unique_ptr<net::Transport> transport);
+[[nodiscard]] std::unique_ptr<OriginSession> make_http2_session(
     const OriginShared& shared, std::unique_ptr<net::Transport> transport);
 
 }  // namespace titanium::probe

@@ -36,17 +36,22 @@ backend origin
     server origin 127.0.0.1:@origin_port@ pool-max-conn @pool@ pool-purge-delay 300s@server_tls@
 )";
 
+[[nodiscard]] std::string alpn_of(Wire wire) { return is_http2(wire) ? "h2" : "http/1.1"; }
+
 [[nodiscard]] std::string bind_tls(const PeerInput& input) {
+  if (input.client == Wire::h2c) return " proto h2";
   if (!is_tls(input.client)) return {};
-  return " ssl crt " + input.certificates.string() + "/leaf-and-key.pem alpn http/1.1";
+  return " ssl crt " + input.certificates.string() + "/leaf-and-key.pem alpn " +
+         alpn_of(input.client);
 }
 
 // The origin's certificate is verified against the probe's root; sessions resume by default.
 [[nodiscard]] std::string server_tls(const PeerInput& input) {
+  if (input.origin == Wire::h2c) return " proto h2";
   if (!is_tls(input.origin)) return {};
   const std::string name(kServerName);
   return " ssl verify required ca-file " + input.certificates.string() + "/root.pem sni str(" +
-         name + ") verifyhost " + name + " alpn http/1.1";
+         name + ") verifyhost " + name + " alpn " + alpn_of(input.origin);
 }
 
 [[nodiscard]] std::vector<ConfigFile> configure(const PeerInput& input) {

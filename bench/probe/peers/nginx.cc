@@ -63,6 +63,7 @@ http {
 
     server {
         listen 127.0.0.1:@port@@listen_tls@ backlog=@back_log@;
+        @http2@
         @certificate@
         @certificate_key@
         server_name @server_name@;
@@ -116,6 +117,8 @@ constexpr std::string_view kOriginTls = R"(proxy_ssl_protocols TLSv1.2 TLSv1.3;
             {"port", std::to_string(input.port)},
             {"listen_tls", tls ? " ssl" : ""},
             {"back_log", std::string(kBackLog)},
+            // Clear too: by prior knowledge.
+            {"http2", is_http2(input.client) ? "http2 on;" : ""},
             {"certificate", tls ? "ssl_certificate " + certificates + "/leaf.pem;" : ""},
             {"certificate_key", tls ? "ssl_certificate_key " + certificates + "/leaf.key;" : ""},
             {"server_name", std::string(kServerName)},

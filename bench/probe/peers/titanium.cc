@@ -19,6 +19,7 @@ listeners:
     decryptSsl: @client_tls@
     forwardHost: 127.0.0.1
     forwardPort: @origin_port@
+@listener_protocol@
 
 @server@
 @certificates@
@@ -40,6 +41,7 @@ routes:
 
 clusters:
   - id: origin
+@cluster_protocol@
     destinations:
       - address: 127.0.0.1
         port: @origin_port@
@@ -51,6 +53,12 @@ clusters:
 @server@
 @certificates@
 )";
+
+// HTTP/1 is what it speaks by default to this origin, whose ALPN offers nothing else. Clear HTTP/2
+// needs prior knowledge; over TLS it is said too, so that no first connection has to find out.
+[[nodiscard]] std::string protocol_line(const PeerInput& input) {
+  return is_http2(input.origin) ? "    upstreamHttpProtocol: http2" : "";
+}
 
 [[nodiscard]] std::string server_block(const PeerInput& input) {
   if (!input.pool_given) return {};
@@ -73,6 +81,8 @@ clusters:
                                             {"client_tls", is_tls(input.client) ? "true" : "false"},
                                             {"folder", input.certificates.string()},
                                             {"server_name", std::string(kServerName)},
+                                            {"listener_protocol", protocol_line(input)},
+                                            {"cluster_protocol", protocol_line(input)},
                                             {"server", server_block(input)},
                                             {"certificates", certificates_block(input)}})}};
 }

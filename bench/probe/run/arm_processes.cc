@@ -140,6 +140,8 @@ std::expected<void, std::string> ArmProcesses::start_origin(const StartOptions& 
   const Wire wire = arm_.product == Product::origin_direct ? arm_.client : arm_.origin;
   std::vector<std::string> arguments = {"--serve-origin"};
   if (is_tls(wire)) arguments.emplace_back("--https");
+  if (wire == Wire::h2c) arguments.emplace_back("--h2c");
+  if (wire == Wire::http1_tls) arguments.insert(arguments.end(), {"--https-protocols", "http1"});
   const auto line = start_own(options, origin_, "origin", std::move(arguments));
   if (!line) return std::unexpected(line.error());
   origin_port_ = port_in(*line, is_tls(wire) ? "https" : "http");
