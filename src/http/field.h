@@ -53,6 +53,7 @@ struct Field {
   std::string_view line;
   KnownField known = KnownField::other;
   bool dropped = false;  // Must not be forwarded. Kept in the list, as removing would move others.
+  bool never_indexed = false;  // No compressor on the way may remember it (RFC 7541 §6.2.3).
 };
 
 // The fields of one message section in their order. Storage is reused by clear(), so that a list

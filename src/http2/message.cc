@@ -212,6 +212,12 @@ constexpr std::uint32_t kNotFromList = [] {
   return set;
 }();
 
+// RFC 8441 §5: extended CONNECT needs none of the proof that HTTP/1 asks for.
+bool is_http1_handshake(std::string_view name) {
+  return http::equals_ignore_case(name, "sec-websocket-key") ||
+         http::equals_ignore_case(name, "sec-websocket-accept");
+}
+
 class BlockWriter {
  public:
   BlockWriter(HpackEncoder& encoder, std::string& out) : encoder_(encoder), out_(out) {
@@ -225,10 +231,12 @@ class BlockWriter {
     const auto end = std::to_chars(text.data(), text.data() + text.size(), bytes).ptr;
     add("content-length", {text.data(), end}, KnownField::content_length);
   }
-  void add_fields(const http::FieldList& fields) {
+  void add_fields(const http::FieldList& fields, bool is_upgrade = false) {
     for (const http::Field& field : fields) {
       if (field.dropped || (kNotFromList >> std::to_underlying(field.known) & 1) != 0) continue;
-      add(field.name, field.value, field.known);
+      if (is_upgrade && is_http1_handshake(field.name)) continue;
+      encoder_.add(out_, field.name, field.value, field.known,
+                   field.never_indexed ? Indexing::never : Indexing::automatic);
     }
   }
 
@@ -298,7 +306,7 @@ void write_request(HpackEncoder& encoder, const http::RequestHead& head, std::st
     writer.add(":path", head.path);
   }
   writer.add(":authority", head.authority);
-  writer.add_fields(head.fields);
+  writer.add_fields(head.fields, is_upgrade);
   if (head.body.kind == BodyKind::sized) writer.add_content_length(head.body.bytes);
   if (head.accepts_trailers) writer.add("te", "trailers", KnownField::te);
   if (head.expects_continue) writer.add("expect", "100-continue", KnownField::expect);
@@ -313,7 +321,7 @@ void write_response(HpackEncoder& encoder, const http::ResponseHead& head, std::
                                       static_cast<char>('0' + status / 10 % 10),
                                       static_cast<char>('0' + status % 10)};
   writer.add(":status", {digits.data(), digits.size()});
-  writer.add_fields(head.fields);
+  writer.add_fields(head.fields, head.status == 101);
   if (head.status < 200) return;
   if (head.body.kind == BodyKind::sized) {
     writer.add_content_length(head.body.bytes);

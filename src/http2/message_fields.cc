@@ -184,6 +184,7 @@ Result<> read_fields(FieldBlock& block, Section section, Side peer, PseudoFields
       value = cookies.value(block);
     }
     fields.add(name, value, {}, entry.known);
+    fields.back().never_indexed = entry.never_indexed;
   }
   return {};
 }

@@ -437,9 +437,30 @@ TEST(WriteRequest, TurnsUpgradeIntoExtendedConnect) {
   head.authority = "a.example";
   head.path = "/chat";
   head.upgrade = "websocket, other";
+  head.fields.add("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==");  // HTTP/1's alone.
   write_request(encoder, head, out);
   EXPECT_EQ(decoded(out),
             ":method=CONNECT :protocol=websocket :scheme=http :path=/chat :authority=a.example ");
+}
+
+// RFC 7541 §6.2.3: what must not be compressed on one leg must not be on the other.
+TEST(WriteRequest, PassesOnThatAFieldIsNeverIndexed) {
+  FieldBlock block = block_of(get_lines("/"));
+  block.add("x-token", "secret", http::KnownField::other, true);
+  block.add("x-plain", "open", http::KnownField::other, false);
+  http::RequestHead head;
+  ASSERT_TRUE(read_request(block, true, false, head));
+  HpackEncoder encoder;
+  std::string out;
+  write_request(encoder, head, out);
+  HpackDecoder decoder;
+  FieldBlock received;
+  ASSERT_TRUE(decoder.decode(out, DecodeLimits{}, Side::client, received));
+  std::vector<std::string_view> never;
+  for (const FieldBlock::Entry& entry : received.entries()) {
+    if (entry.never_indexed) never.push_back(received.name(entry));
+  }
+  EXPECT_EQ(never, (std::vector<std::string_view>{"x-token"}));
 }
 
 TEST(WriteResponse, WritesWhatTheMembersSay) {
