@@ -113,6 +113,7 @@ void Http2Link::fail(const Error& error) {
 
 // Nothing can be sent or received any more.
 void Http2Link::lose(const Error& error) {
+  if (phase_ == Phase::closed) return;
   const bool was_open = phase_ == Phase::open;
   phase_ = Phase::flushing;
   if (was_open && owner_ != nullptr) owner_->on_link_failed(error);
@@ -144,6 +145,8 @@ void Http2Link::flush() {
     before = output_.size();
     if (before == 0) break;
     if (const auto written = transport_->write(output_); !written) {
+      // The GOAWAY, or the answer, that explains why the peer reads no more may be here already.
+      read();
       Error error = written.error();
       error.side = peer_;
       return lose(error);
