@@ -221,6 +221,8 @@ class FramePeer:
             elif got.kind == DATA:
                 body += got.payload
             if got.ends_stream:
+                if body:
+                    self.try_send(window_update(0, len(body)))
                 return head, bytes(body), trailers
 
     def ping(self, payload=b"are-you?"):
