@@ -170,6 +170,8 @@ void OriginPool::connected(OriginConnect& attempt, std::unique_ptr<net::Transpor
   const bool is_http2 =
       !http1_only && (chose_http2 || (is_clear && endpoint_.protocol == OriginProtocol::http2));
   if (!is_http2 && endpoint_.protocol == OriginProtocol::http2) {
+    // Not here and now: after a TLS handshake it is the transport that calls.
+    worker_.loop().destroy_later(std::move(transport));
     return connect_failed(attempt, kNotHttp2);
   }
   remove(attempt);
