@@ -15,8 +15,9 @@ constexpr Error kWriteStalled{.code = Code::timed_out,
                               .side = Side::origin,
                               .what = "the origin stopped reading the request"};
 
-// Streams that are opened before the origin has said how many it takes.
-constexpr std::size_t kStreamsBeforeSettings = 100;
+// Streams that are opened before the origin has said how many it takes. It says so with its first
+// bytes, and whatever is over its limit comes back refused.
+constexpr std::size_t kStreamsBeforeSettings = 1;
 
 const http::FieldList kNoTrailers;
 

@@ -69,6 +69,8 @@ class Http2OriginConnection final : public ListLink<Http2OriginConnection>,
   // True if another stream can be opened, for this exchange.
   [[nodiscard]] bool can_carry(const Exchange& exchange);
   [[nodiscard]] bool refuses_extended_connect();
+  // How many streams the origin takes is not known yet.
+  [[nodiscard]] bool awaits_settings() { return !codec().received_settings(); }
   [[nodiscard]] bool was_used() const noexcept { return used_; }
   // Gives a stream to the exchange. can_carry() has to hold.
   [[nodiscard]] OriginStream& open(Exchange& exchange);
@@ -124,7 +126,6 @@ class Http2OriginConnection final : public ListLink<Http2OriginConnection>,
   bool used_since_tick_ = false;
   bool leaving_ = false;  // No new streams.
   bool doomed_ = false;
-  bool settings_seen_ = false;
   net::MemberDeferred<Http2OriginConnection, &Http2OriginConnection::on_next_turn> next_turn_{
       *this};
   net::MemberTimer<Http2OriginConnection, &Http2OriginConnection::on_tick> tick_;

@@ -123,8 +123,9 @@ void OriginPool::serve_waiting() {
       request.require_http1();
       return;
     }
-    if (open_stream(exchange)) remove(request);
+    if (open_stream(exchange)) forget(request);
   });
+  // Once, when it is clear who still waits: each one alone would look like a reason to grow.
   adjust_attempts();
 }
 
@@ -137,8 +138,12 @@ std::size_t OriginPool::attempts_wanted(bool http1_only) {
   if (http1_only || speaks_ == Speaks::http1 || waiting == 0) return waiting;
   if (speaks_ == Speaks::unknown) return 1;
   std::size_t live = 0;
-  shared_.for_each(
-      [&](Http2OriginConnection& connection) { live += connection.is_open() ? 1U : 0U; });
+  shared_.for_each([&](Http2OriginConnection& connection) {
+    if (!connection.is_open()) return;
+    ++live;
+    // It takes more as soon as it has said how many.
+    if (connection.awaits_settings()) waiting -= std::min(waiting, kAssumedStreams);
+  });
   const std::size_t most = worker_.options().pooling.http2_connections;
   if (live >= most || (live > 0 && worker_.loop().now() < grows_from_)) return 0;
   return std::min((waiting + kAssumedStreams - 1) / kAssumedStreams, most - live);
@@ -261,9 +266,13 @@ void OriginPool::remove(Http2OriginConnection& connection) {
 
 void OriginPool::remove(OriginRequest& request) {
   if (!request.is_linked()) return;
+  forget(request);
+  adjust_attempts(request.is_http1_only());
+}
+
+void OriginPool::forget(OriginRequest& request) {
   request.unlink();
   worker_.loop().destroy_later(std::unique_ptr<OriginRequest>(&request));
-  adjust_attempts(request.is_http1_only());
 }
 
 void OriginPool::remove(OriginConnect& attempt) {

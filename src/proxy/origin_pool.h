@@ -85,6 +85,7 @@ class OriginPool {
   void adjust_attempts();
   void adjust_attempts(bool http1_only);
   void remove(OriginConnect& attempt);
+  void forget(OriginRequest& request);
   void add_http1(std::unique_ptr<net::Transport> transport, bool http1_only);
   void add_http2(std::unique_ptr<net::Transport> transport);
   void fail_waiting(const Error& error, bool http1_only, bool all);
