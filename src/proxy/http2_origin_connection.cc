@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "proxy/http2_origin_connection.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "http/field.h"
@@ -18,6 +19,12 @@ constexpr Error kWriteStalled{.code = Code::timed_out,
 // Streams that are opened before the origin has said how many it takes. It says so with its first
 // bytes, and whatever is over its limit comes back refused.
 constexpr std::size_t kStreamsBeforeSettings = 1;
+
+// The shorter of two time-outs, where zero means none.
+net::Duration shorter(net::Duration a, net::Duration b) {
+  if (a == net::Duration::zero()) return b;
+  return b == net::Duration::zero() ? a : std::min(a, b);
+}
 
 const http::FieldList kNoTrailers;
 
@@ -85,9 +92,10 @@ Http2OriginConnection::Http2OriginConnection(OriginPool& pool,
     : pool_(pool),
       link_(pool.worker(), std::move(transport), InputBuffer(pool.worker().chunks()),
             http2::Role::client, *this, *this, Side::origin),
+      idle_since_(pool.worker().loop().now()),
       tick_(pool.worker().loop(), *this) {
   link_.start();
-  tick_.arm(pool.worker().options().timeouts.idle);
+  tick_within(pool.worker().options().timeouts.idle);
 }
 
 Http2OriginConnection::~Http2OriginConnection() {
@@ -122,7 +130,9 @@ OriginStream& Http2OriginConnection::open(Exchange& exchange) {
   }
   live_.push_back(*stream);
   stream->exchange_ = &exchange;
-  used_ = used_since_tick_ = true;
+  used_ = true;
+  stream->stalled_since_ = pool_.worker().loop().now();
+  tick_within(exchange.idle_write_timeout());
   // HTTP/2 can carry no upgrade but this one; the origin is free to ignore it (RFC 9110 §7.8).
   if (!is_websocket(exchange)) exchange.request().upgrade = {};
   return *stream;
@@ -133,8 +143,8 @@ void Http2OriginConnection::retire(Http2OriginStream& stream) {
   stream.upgrades_ = stream.tunnel_ = stream.paused_ = stream.resumed_ = false;
   stream.response_seen_ = stream.response_ended_ = false;
   stream.takes_request_ = true;
-  stream.had_queue_ = false;
   stream.stalled_at_ = 0;
+  idle_since_ = pool_.worker().loop().now();
   static_cast<ListLink<Http2OriginStream>&>(stream).unlink();
   retired_.push_back(stream);
   link_.schedule();
@@ -282,18 +292,43 @@ void Http2OriginConnection::on_next_turn() {
   link_.schedule();
 }
 
+// ---- Time
+
+// Time-outs differ from exchange to exchange: the next look is when the shortest may be over.
+void Http2OriginConnection::tick_within(net::Duration after) {
+  if (after == net::Duration::zero()) return;
+  const net::TimePoint at = pool_.worker().loop().now() + after;
+  if (tick_.is_armed() && tick_at_ <= at) return;
+  tick_at_ = at;
+  tick_.arm(after);
+}
+
 void Http2OriginConnection::on_tick() {
   if (doomed_ || link_.is_closing()) return;
-  const auto& timeouts = pool_.worker().options().timeouts;
-  if (live_.empty() && !std::exchange(used_since_tick_, false)) return drain();
-  live_.for_each([this](Http2OriginStream& stream) {
-    const bool has_queue = stream.queued_bytes() > 0;
-    const bool stuck = std::exchange(stream.had_queue_, has_queue) && has_queue &&
-                       stream.produced_bytes() == stream.stalled_at_;
+  const net::Duration idle = pool_.worker().options().timeouts.idle;
+  net::Duration next = idle;
+  if (live_.empty() && idle > net::Duration::zero()) {
+    const auto left = idle_since_ + idle - pool_.worker().loop().now();
+    if (left <= net::TimePoint::duration::zero()) return drain();
+    next = std::chrono::ceil<net::Duration>(left);
+  }
+  live_.for_each([&](Http2OriginStream& stream) { next = shorter(next, watch(stream)); });
+  tick_within(next);
+}
+
+// Fails a stream whose request the origin does not take. How long that may last; zero: for ever.
+net::Duration Http2OriginConnection::watch(Http2OriginStream& stream) {
+  if (stream.exchange_ == nullptr) return net::Duration::zero();
+  const net::Duration limit = stream.exchange_->idle_write_timeout();
+  const net::TimePoint now = pool_.worker().loop().now();
+  if (stream.queued_bytes() == 0 || stream.produced_bytes() != stream.stalled_at_) {
     stream.stalled_at_ = stream.produced_bytes();
-    if (stuck && stream.exchange_ != nullptr) fail(stream, kWriteStalled);
-  });
-  tick_.arm(timeouts.idle_write > net::Duration::zero() ? timeouts.idle_write : timeouts.idle);
+    stream.stalled_since_ = now;
+  } else if (limit > net::Duration::zero() && now - stream.stalled_since_ >= limit) {
+    fail(stream, kWriteStalled);
+    return net::Duration::zero();
+  }
+  return limit;
 }
 
 }  // namespace titanium::proxy

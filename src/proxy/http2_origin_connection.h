@@ -49,10 +49,10 @@ class Http2OriginStream final : public http2::Stream,
   bool paused_ = false;
   bool resumed_ = false;  // What was kept is to be delivered in the next turn.
   bool response_seen_ = false;
-  bool response_ended_ = false;   // The exchange knows.
-  bool takes_request_ = true;     // The origin wants more of the request.
-  bool had_queue_ = false;        // At the last tick something waited to be sent.
-  std::uint64_t stalled_at_ = 0;  // produced_bytes() when its progress was last looked at.
+  bool response_ended_ = false;     // The exchange knows.
+  bool takes_request_ = true;       // The origin wants more of the request.
+  std::uint64_t stalled_at_ = 0;    // produced_bytes() when its progress was last looked at,
+  net::TimePoint stalled_since_{};  // and since when it is that.
 };
 
 // The origin leg of HTTP/2: one connection that many exchanges share. Owned by its pool.
@@ -104,6 +104,8 @@ class Http2OriginConnection final : public ListLink<Http2OriginConnection>,
 
   void on_next_turn();
   void on_tick();
+  void tick_within(net::Duration after);
+  [[nodiscard]] net::Duration watch(Http2OriginStream& stream);
   void deliver(Http2OriginStream& stream);
   void end_response(Http2OriginStream& stream, const http::FieldList& trailers);
   void close_if_unused();
@@ -123,11 +125,12 @@ class Http2OriginConnection final : public ListLink<Http2OriginConnection>,
   std::size_t spare_count_ = 0;
   Http2Link link_;  // After the streams, which its codec refers to.
   bool used_ = false;
-  bool used_since_tick_ = false;
   bool leaving_ = false;  // No new streams.
   bool doomed_ = false;
   net::MemberDeferred<Http2OriginConnection, &Http2OriginConnection::on_next_turn> next_turn_{
       *this};
+  net::TimePoint idle_since_;  // Counts only without streams.
+  net::TimePoint tick_at_{};
   net::MemberTimer<Http2OriginConnection, &Http2OriginConnection::on_tick> tick_;
 };
 

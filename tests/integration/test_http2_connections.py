@@ -355,6 +355,23 @@ def test_an_origin_that_answers_nothing_gives_504(start_proxy, start_origin):
     wait_until(lambda: codes == [h2.CANCEL], f"CANCEL for the stream: {codes}")
 
 
+def test_an_origin_that_takes_no_body_times_out_alone(start_proxy, start_origin):
+    def handle(connection):
+        origin = FrameOrigin(connection, (h2.INITIAL_WINDOW_SIZE, 0))
+        try:
+            while True:
+                got = origin.next_request()
+                if dict(got.lines)[":method"] == "GET":
+                    origin.respond(got.stream, body=b"ok")
+        except ConnectionEnded:
+            pass
+    proxy = start_proxy(to_h2c(start_origin(handle), server={"timeouts": {"idleWriteTimeoutSeconds": 0.4}}))
+    with FrameClient(proxy.port) as client:
+        client.send(post(1) + data(1, b"x" * 1000, True))
+        assert client.wait_message(1)[0].status in (502, 504)
+        assert client.get(3)[1] == b"ok"
+
+
 # ---- Codes that are passed on
 
 
