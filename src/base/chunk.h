@@ -140,8 +140,8 @@ class ChunkQueue {
   // Shares always.
   void push(Slice slice);
 
-  // Moves everything, or the first `bytes` (at most size()), of `other` to the end of this queue, as
-  // append_slice() does.
+  // Moves everything, or the first `bytes` (at most size()), of `other` to the end of this queue,
+  // as append_slice() does.
   void append(ChunkQueue& other);
   void append(ChunkQueue& other, std::size_t bytes);
   // Shares everything of `other`, which keeps it.
