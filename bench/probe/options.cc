@@ -30,6 +30,11 @@ constexpr double kMaxSeconds = 24 * 3600;
   return folder == nullptr ? "" : folder;
 }
 
+[[nodiscard]] bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && std::string_view(value) == "1";
+}
+
 // Flags and sub-commands; parse() fills in the members.
 class CommandLine {
  public:
@@ -156,6 +161,13 @@ class CommandLine {
         ->check(CLI::Range(0.0, 100.0))
         ->group(group);
     app_.add_flag("--websocket", load.websocket, "Echo of WebSocket messages")->group(group);
+    app_.add_flag("--grpc", load.grpc, "gRPC, unary Echo; needs HTTP/2 on both legs")->group(group);
+    app_.add_option("--streams-per-connection", options_.ramp.streams_per_connection,
+                    "HTTP/2: exchanges on one connection; TWP_RPS_SINGLE_HTTP2_CONNECTION=1: all")
+        ->check(CLI::Range(1U, kMaxConcurrency))
+        ->type_name("N")
+        ->capture_default_str()
+        ->group(group);
     number("--max-cached-connections", options_.ramp.max_cached_connections,
            "Idle origin connections that a worker of any product keeps (128)", kMaxConcurrency,
            group);
@@ -246,6 +258,9 @@ class CommandLine {
     if (auto problem = check_load(); !problem.empty()) return usage(problem);
     options_.ramp.warm_up = to_milliseconds(warm_up_seconds_);
     options_.ramp.duration = to_milliseconds(duration_seconds_);
+    if (is_set("TWP_RPS_SINGLE_HTTP2_CONNECTION")) {
+      options_.ramp.streams_per_connection = kMaxConcurrency;
+    }
     fill_in_children();
     return options_;
   }
@@ -281,7 +296,7 @@ class CommandLine {
     if (load.read_chunk_bytes.has_value() != load.read_pause_ms.has_value()) {
       return "--client-read-chunk and --client-read-sleep-ms need each other";
     }
-    return {};
+    return load.websocket && load.grpc ? "--websocket and --grpc exclude each other" : "";
   }
 
   void fill_in_children() {
@@ -327,8 +342,8 @@ class CommandLine {
 }  // namespace
 
 bool LoadOverrides::any() const noexcept {
-  return request_bytes || response_bytes || no_keepalive || websocket || early_response_after ||
-         read_chunk_bytes || read_pause_ms || delay_ms || loss_percent;
+  return request_bytes || response_bytes || no_keepalive || websocket || grpc ||
+         early_response_after || read_chunk_bytes || read_pause_ms || delay_ms || loss_percent;
 }
 
 std::expected<Options, EarlyExit> read_options(int argc, const char* const* argv) {

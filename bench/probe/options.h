@@ -32,6 +32,7 @@ struct LoadOverrides {
   std::optional<std::uint32_t> response_bytes{};
   bool no_keepalive = false;
   bool websocket = false;
+  bool grpc = false;
   std::optional<std::uint32_t> early_response_after{};
   std::optional<std::uint32_t> read_chunk_bytes{};
   std::optional<std::uint32_t> read_pause_ms{};
@@ -52,6 +53,7 @@ struct RampOptions {
   std::string arm_contains;
   std::string results_dir = "results";
   double rate = 0;
+  std::uint32_t streams_per_connection = 8;  // HTTP/2.
   std::optional<std::uint32_t> max_cached_connections;
   LoadOverrides load;
   std::map<Product, std::string> program_paths;  // Of --nginx-path and its like.

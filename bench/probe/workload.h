@@ -33,7 +33,7 @@ struct Workload {
   // Slow consumer: the client reads so many bytes, then waits. 0: reads all there is.
   std::uint32_t read_chunk_bytes = 0;
   std::uint32_t read_pause_ms = 0;
-  // WebSocket: bytes of each message that is echoed.
+  // WebSocket and gRPC: bytes of each message that is echoed.
   std::uint32_t message_bytes = 64;
 };
 

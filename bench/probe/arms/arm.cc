@@ -30,9 +30,13 @@ struct LoadedPairs {
       {"-post64k", heavy},
       {"-lossy", {heavy.begin() + 1, heavy.end()}},
       {"-slow256k", {"h1tls-h1c", "h2tls-h1c", "h3-h1c", "h2c-h1c", "h2tls-h2tls"}},
-      {"-early64k", {"h1tls-h1c", "h2tls-h1c", "h3-h1c"}},
+      {"-early64k", {"h1tls-h1c", "h2tls-h1c", "h3-h1c", "h2tls-h2tls"}},
+      {"-duplex-h2", {"h2tls-h2tls"}},
       {"-duplex-ws", {"h1tls-h1c"}},
       {"-duplex-ws-h1tls", {"h1tls-h1tls"}},
+      {"-duplex-ws-h2", {"h2tls-h1c"}},
+      {"-grpc", {"h2tls-h2tls"}},
+      {"-grpc-h2c", {"h2tls-h2c"}},
       {"-ka-tiny", {"h1tls-h1c"}},
       {"-nc-tiny", {"h1tls-h1c"}},
       {"-ka-256k", {"h1tls-h1c"}},
@@ -51,14 +55,28 @@ constexpr auto kControls = std::to_array<ControlRow>({
     {Product::bare_reverse, "h1c-h1c", "bare-reverse-http1"},
     {Product::origin_direct, "h1tls-h1c", "origin-direct-tls"},
     {Product::bare_reverse, "h1tls-h1c", "bare-reverse-http1-tls"},
+    {Product::origin_direct, "h2c-h1c", "origin-direct-h2c"},
+    {Product::origin_direct, "h2tls-h1c", "origin-direct-h2tls"},
 });
 
 [[nodiscard]] bool suits_controls(const WorkloadRow& load) {
   return load.slo != SloClass::lossy && load.slo != SloClass::architecture;
 }
 
-[[nodiscard]] std::string reason_against(Product product, Wire client, Wire origin) {
-  if (const auto why = never_possible(product, client, origin); !why.empty()) {
+// A name of old that follows no rule.
+struct OddName {
+  Product product;
+  std::string_view row_key;
+  std::string_view name;
+  std::string_view mode;
+};
+constexpr auto kOddNames = std::to_array<OddName>({
+    {Product::nginx, "h2tls-h2tls-grpc", "nginx-reverse-grpc", "nginx-grpc-http2"},
+});
+
+[[nodiscard]] std::string reason_against(Product product, Wire client, Wire origin,
+                                         Workload::Kind kind) {
+  if (const auto why = never_possible(product, client, origin, kind); !why.empty()) {
     return fmt::format("not possible: {}", why);
   }
   if (!generator_speaks(client)) {
@@ -81,7 +99,7 @@ constexpr auto kControls = std::to_array<ControlRow>({
           .client = pair.client,
           .origin = pair.origin,
           .load = load,
-          .not_possible = reason_against(product, pair.client, pair.origin)};
+          .not_possible = reason_against(product, pair.client, pair.origin, load.workload.kind)};
 }
 
 [[nodiscard]] Arm control_arm(const PairRow& pair, const WorkloadRow& load,
@@ -98,6 +116,11 @@ constexpr auto kControls = std::to_array<ControlRow>({
   arm.name = fmt::format("{}{}{}", product.prefix, ours ? pair.titanium_name : pair.peer_name,
                          load.suffix);
   arm.mode = ours ? fmt::format("{}{}", pair.titanium_mode, load.suffix) : arm.name;
+  for (const OddName& odd : kOddNames) {
+    if (odd.product != product.id || odd.row_key != arm.row_key) continue;
+    arm.name = odd.name;
+    arm.mode = odd.mode;
+  }
   return arm;
 }
 

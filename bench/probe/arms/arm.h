@@ -28,6 +28,7 @@ struct Arm {
   [[nodiscard]] bool is_websocket() const noexcept {
     return load.workload.kind == Workload::Kind::websocket;
   }
+  [[nodiscard]] bool is_grpc() const noexcept { return load.workload.kind == Workload::Kind::grpc; }
 };
 
 // All arms, row by row in the order of the tables; in a row the controls first and ours last.

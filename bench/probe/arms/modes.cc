@@ -27,12 +27,20 @@ constexpr auto kModes = std::to_array<ModeRow>({
      "h1c-h2c h1c-h2tls h1tls-h2c h1tls-h2tls h2c-h1c h2c-h1tls h2c-h2c h2c-h2tls h2tls-h1c "
      "h2tls-h1tls h2tls-h2c h2tls-h2tls",
      "", "the cells with HTTP/2 on a leg, tiny GET"},
+    {"compare-tls", "h1tls-h1tls h1tls-h2tls h2tls-h1tls h2tls-h2tls", "",
+     "the cells with TLS on both legs, tiny GET"},
+    {"compare-same", "h1c-h1c h1tls-h1tls h2c-h2c h2tls-h2tls h3-h3", "",
+     "the same on both legs, tiny GET"},
+    {"compare-bridges",
+     "h1c-h2c h1c-h2tls h1c-h3 h1tls-h2c h1tls-h2tls h1tls-h3 h2c-h1c h2c-h1tls h2c-h3 h2tls-h1c "
+     "h2tls-h1tls h2tls-h3 h3-h1c h3-h1tls h3-h2c h3-h2tls",
+     "", "the cells with another version of HTTP on each leg, tiny GET"},
     {"compare-matrix", kMatrix, "", "all 25 cells, tiny GET"},
     {"compare-http3-cleartext", "h3-h1c", "", "QUIC to the client, clear HTTP/1 to the origin"},
     {"compare-terminate", "h1tls-h1c h2tls-h1c h3-h1c", "",
      "TLS or QUIC to the client, clear HTTP/1 to the origin"},
-    {"compare-saturation", "h1c-h1c", "",
-     "how near generator and origin are to their own limit (block A)"},
+    {"compare-saturation", "h1c-h1c h2tls-h1c", "",
+     "how near generator and origin are to their own limit (blocks A and B)"},
     {"compare-ceiling", "h1c-h1c h1tls-h1c",
      "origin-direct bare-relay bare-reverse-http1 nginx titanium",
      "what any proxy could reach: controls beside nginx and Titanium"},
@@ -54,10 +62,13 @@ constexpr auto kModes = std::to_array<ModeRow>({
      "", "GET 64 KiB over a slow link with stalls"},
     {"compare-arch",
      "h1tls-h1c-slow256k h2tls-h1c-slow256k h3-h1c-slow256k h2c-h1c-slow256k h2tls-h2tls-slow256k "
-     "h1tls-h1c-early64k h2tls-h1c-early64k h3-h1c-early64k "
-     "h1tls-h1c-duplex-ws h1tls-h1tls-duplex-ws-h1tls",
-     "", "slow consumer, early response, WebSocket echo"},
+     "h1tls-h1c-early64k h2tls-h1c-early64k h3-h1c-early64k h2tls-h2tls-early64k "
+     "h2tls-h2tls-duplex-h2 h1tls-h1c-duplex-ws h1tls-h1tls-duplex-ws-h1tls",
+     "", "slow consumer, early response, both directions live, WebSocket echo"},
+    {"compare-grpc", "h2tls-h2tls-grpc h2tls-h2c-grpc-h2c", "", "gRPC, unary Echo"},
     {"compare-ws-h1tls", "h1tls-h1tls-duplex-ws-h1tls", "", "WebSocket echo, TLS on both legs"},
+    {"compare-ws-h2", "h2tls-h1c-duplex-ws-h2", "",
+     "WebSocket echo over HTTP/2 (RFC 8441), to HTTP/1"},
     {"compare-spot", "h1c-h1c h1tls-h1c", "bare-relay nginx haproxy titanium",
      "a quick look, a few minutes"},
 });

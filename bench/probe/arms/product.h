@@ -36,8 +36,9 @@ struct ProductRow {
 [[nodiscard]] std::span<const ProductRow> products();
 [[nodiscard]] const ProductRow& product_row(Product id);
 
-// Why the product can not have this pair of wires, whatever is installed; empty: it can. These are
-// facts about the products. What the probe itself lacks is told by wire.h.
-[[nodiscard]] std::string_view never_possible(Product id, Wire client, Wire origin);
+// Why the product can not have this pair of wires with this kind of load, whatever is installed;
+// empty: it can. These are facts about the products. What the probe itself lacks is told by wire.h.
+[[nodiscard]] std::string_view never_possible(Product id, Wire client, Wire origin,
+                                              Workload::Kind kind = Workload::Kind::request);
 
 }  // namespace titanium::probe

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t kKiB = 1024;
 constexpr Workload kWebSocket = {.kind = Workload::Kind::websocket};
+constexpr Workload kGrpc = {.kind = Workload::Kind::grpc};
 
 constexpr auto kWorkloads = std::to_array<WorkloadRow>({
     {.suffix = "", .workload = {}, .meaning = "tiny GET, connections kept"},
@@ -40,6 +41,12 @@ constexpr auto kWorkloads = std::to_array<WorkloadRow>({
      .workload = {.request_bytes = 64 * kKiB, .early_response_after = 8 * kKiB},
      .slo = SloClass::architecture,
      .meaning = "POST 64 KiB, the origin answers after 8 KiB"},
+    {.suffix = "-duplex-h2",
+     .workload = {.request_bytes = 64 * kKiB,
+                  .response_bytes = 64 * kKiB,
+                  .early_response_after = 8 * kKiB},
+     .slo = SloClass::architecture,
+     .meaning = "POST 64 KiB, the origin answers with 64 KiB after 8: both directions live"},
     {.suffix = "-duplex-ws",
      .workload = kWebSocket,
      .slo = SloClass::architecture,
@@ -48,6 +55,14 @@ constexpr auto kWorkloads = std::to_array<WorkloadRow>({
      .workload = kWebSocket,
      .slo = SloClass::architecture,
      .meaning = "WebSocket echo, TLS on both legs"},
+    {.suffix = "-duplex-ws-h2",
+     .workload = kWebSocket,
+     .slo = SloClass::architecture,
+     .meaning = "WebSocket echo, over extended CONNECT (RFC 8441) from the client"},
+    {.suffix = "-grpc", .workload = kGrpc, .meaning = "gRPC, unary Echo of 64 bytes"},
+    {.suffix = "-grpc-h2c",
+     .workload = kGrpc,
+     .meaning = "gRPC, unary Echo of 64 bytes, clear to the origin"},
     {.suffix = "-ka-tiny", .workload = {}, .meaning = "TLS cost: tiny GET, connections kept"},
     {.suffix = "-nc-tiny",
      .workload = {.keep_alive = false},

@@ -61,11 +61,10 @@ Http2OriginSession::~Http2OriginSession() {
 void Http2OriginSession::start(std::string_view received) {
   transport_->set_handler(this);
   schedule();
-  if (!received.empty()) {
-    body_.append(received);
-    while (!body_.empty()) {
-      if (!deliver(body_.take_front())) return;
-    }
+  ChunkQueue input(shared_.pool);
+  input.append(received);
+  while (!input.empty()) {
+    if (!deliver(input.take_front())) return;
   }
   read_all();
 }

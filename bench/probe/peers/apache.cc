@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "peers/products.h"
@@ -21,6 +22,8 @@ LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
 LoadModule proxy_module /usr/lib/apache2/modules/mod_proxy.so
 LoadModule proxy_http_module /usr/lib/apache2/modules/mod_proxy_http.so
 LoadModule ssl_module /usr/lib/apache2/modules/mod_ssl.so
+@http2_module@
+@http2_proxy_module@
 
 # One process per CPU, as nginx has. Apache serves each request in a thread of its own, so there have
 # to be as many of these as requests at one time.
@@ -43,6 +46,7 @@ SSLSessionTickets on
 
 Listen 127.0.0.1:@port@
 <VirtualHost 127.0.0.1:@port@>
+    @protocols@
     @certificate@
     @origin_tls@
     ProxyPreserveHost On
@@ -66,27 +70,45 @@ Listen 127.0.0.1:@port@
          input.certificates.string() + "/root.pem\n    SSLProxyCheckPeerName on";
 }
 
+[[nodiscard]] std::string protocols(const PeerInput& input) {
+  if (!is_http2(input.client)) return {};
+  return input.client == Wire::h2c ? "Protocols h2c http/1.1" : "Protocols h2";
+}
+
+[[nodiscard]] std::string origin_scheme(const PeerInput& input) {
+  if (is_http2(input.origin)) return is_tls(input.origin) ? "h2" : "h2c";
+  return is_tls(input.origin) ? "https" : "http";
+}
+
+[[nodiscard]] std::string module(std::string_view name) {
+  return fmt::format("LoadModule {0}_module /usr/lib/apache2/modules/mod_{0}.so", name);
+}
+
 [[nodiscard]] std::vector<ConfigFile> configure(const PeerInput& input) {
   constexpr unsigned kThreadsPerProcess = 512;
   const bool tls = is_tls(input.origin);
   return {
       {"apache.conf",
-       fill_template(kTemplate, {{"folder", input.folder.string()},
-                                 {"server_name", std::string(kServerName)},
-                                 // It refuses to serve as root.
-                                 {"user", geteuid() == 0 ? "User www-data\nGroup www-data" : ""},
-                                 {"workers", std::to_string(input.workers)},
-                                 {"threads", std::to_string(input.workers * kThreadsPerProcess)},
-                                 {"back_log", std::string(kBackLog)},
-                                 {"port", std::to_string(input.port)},
-                                 {"certificate", certificate(input)},
-                                 {"origin_tls", origin_tls(input)},
-                                 {"origin_scheme", tls ? "https" : "http"},
-                                 // It verifies the name that it connects to.
-                                 {"origin_host", tls ? std::string(kServerName) : "127.0.0.1"},
-                                 {"origin_port", std::to_string(input.origin_port)},
-                                 {"pool", std::to_string(input.pool_connections)},
-                                 {"upgrade", input.websocket ? " upgrade=websocket" : ""}})}};
+       fill_template(kTemplate,
+                     {{"folder", input.folder.string()},
+                      {"server_name", std::string(kServerName)},
+                      // It refuses to serve as root.
+                      {"user", geteuid() == 0 ? "User www-data\nGroup www-data" : ""},
+                      {"workers", std::to_string(input.workers)},
+                      {"threads", std::to_string(input.workers * kThreadsPerProcess)},
+                      {"back_log", std::string(kBackLog)},
+                      {"port", std::to_string(input.port)},
+                      {"certificate", certificate(input)},
+                      {"origin_tls", origin_tls(input)},
+                      {"http2_module", is_http2(input.client) ? module("http2") : ""},
+                      {"http2_proxy_module", is_http2(input.origin) ? module("proxy_http2") : ""},
+                      {"protocols", protocols(input)},
+                      {"origin_scheme", origin_scheme(input)},
+                      // It verifies the name that it connects to.
+                      {"origin_host", tls ? std::string(kServerName) : "127.0.0.1"},
+                      {"origin_port", std::to_string(input.origin_port)},
+                      {"pool", std::to_string(input.pool_connections)},
+                      {"upgrade", input.websocket ? " upgrade=websocket" : ""}})}};
 }
 
 [[nodiscard]] std::vector<std::string> arguments(const PeerInput& input) {

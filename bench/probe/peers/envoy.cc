@@ -19,7 +19,7 @@ static_resources:
               typed_config:
                 "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
                 stat_prefix: client
-                codec_type: HTTP1
+                codec_type: @codec@
                 generate_request_id: false
                 http_filters:
                   - name: envoy.filters.http.router
@@ -47,8 +47,14 @@ static_resources:
           - lb_endpoints:
               - endpoint:
                   address: {socket_address: {address: 127.0.0.1, port_value: @origin_port@}}
+      @origin_protocol@
       @origin_tls@
 )";
+
+constexpr std::string_view kOriginHttp2 = R"(typed_extension_protocol_options:
+        envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
+          "@type": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions
+          explicit_http_config: {http2_protocol_options: {}})";
 
 // As everybody: TLS 1.2 and 1.3, the same ECDSA P-256 leaf, resumption by tickets (the default).
 constexpr std::string_view kClientTls = R"(transport_socket:
@@ -56,7 +62,7 @@ constexpr std::string_view kClientTls = R"(transport_socket:
             typed_config:
               "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext
               common_tls_context:
-                alpn_protocols: [http/1.1]
+                alpn_protocols: [@client_alpn@]
                 tls_params:
                   tls_minimum_protocol_version: TLSv1_2
                   tls_maximum_protocol_version: TLSv1_3
@@ -70,7 +76,7 @@ constexpr std::string_view kOriginTls = R"(transport_socket:
           "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext
           sni: @server_name@
           common_tls_context:
-            alpn_protocols: [http/1.1]
+            alpn_protocols: [@origin_alpn@]
             validation_context:
               trusted_ca: {filename: @certificates@/root.pem})";
 
@@ -82,6 +88,12 @@ constexpr std::string_view kOriginTls = R"(transport_socket:
   const std::pair<std::string_view, std::string> values[] = {
       {"@client_tls@", client_tls ? std::string(kClientTls) : ""},
       {"@origin_tls@", origin_tls ? std::string(kOriginTls) : ""},
+      {"@codec@", is_http2(input.client) ? "HTTP2\n                http2_protocol_options: "
+                                           "{allow_connect: true}"
+                                         : "HTTP1"},
+      {"@client_alpn@", is_http2(input.client) ? "h2" : "http/1.1"},
+      {"@origin_alpn@", is_http2(input.origin) ? "h2" : "http/1.1"},
+      {"@origin_protocol@", is_http2(input.origin) ? std::string(kOriginHttp2) : ""},
       {"@upgrade@", input.websocket ? "upgrade_configs: [{upgrade_type: websocket}]" : ""},
       {"@port@", std::to_string(input.port)},
       {"@back_log@", std::string(kBackLog)},

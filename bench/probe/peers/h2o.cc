@@ -28,6 +28,7 @@ proxy.preserve-host: ON
 proxy.timeout.io: 300000
 proxy.timeout.keepalive: 300000
 @upgrade@
+@origin_http2@
 @origin_tls@
 )";
 
@@ -51,6 +52,8 @@ proxy.timeout.keepalive: 300000
                           {"origin_host", tls ? std::string(kServerName) : "127.0.0.1"},
                           {"origin_port", std::to_string(input.origin_port)},
                           {"upgrade", input.websocket ? "proxy.websocket: ON" : ""},
+                          // With clients it always speaks both; with origins HTTP/1 by default.
+                          {"origin_http2", is_http2(input.origin) ? "proxy.http2.ratio: 100" : ""},
                           {"origin_tls", tls ? "proxy.ssl.verify-peer: ON\nproxy.ssl.cafile: " +
                                                    input.certificates.string() + "/root.pem"
                                              : ""}})}};

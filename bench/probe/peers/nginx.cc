@@ -68,15 +68,7 @@ http {
         @certificate_key@
         server_name @server_name@;
         location / {
-            proxy_pass @origin_scheme@://origin;
-            # Without these, nginx would speak HTTP/1.0 and close every connection to the origin.
-            proxy_http_version 1.1;
-            proxy_set_header Host $host;
-            proxy_set_header Connection @connection@;
-            @upgrade@
-            proxy_read_timeout 300s;
-            proxy_send_timeout 300s;
-            @origin_tls@
+            @pass@
         }
     }
 }
@@ -85,18 +77,53 @@ http {
 constexpr std::string_view kUpgradeMap =
     "map $http_upgrade $connection_of_upgrade { default upgrade; '' ''; }";
 
+constexpr std::string_view kPass = R"(proxy_pass @scheme@://origin;
+            # Without these, nginx would speak HTTP/1.0 and close every connection to the origin.
+            proxy_http_version 1.1;
+            proxy_set_header Host $host;
+            proxy_set_header Connection @connection@;
+            @upgrade@
+            proxy_read_timeout 300s;
+            proxy_send_timeout 300s;
+            @origin_tls@)";
+
+// The one way in which nginx speaks HTTP/2 to an origin.
+constexpr std::string_view kGrpcPass = R"(grpc_pass @scheme@://origin;
+            grpc_set_header Host $host;
+            grpc_read_timeout 300s;
+            grpc_send_timeout 300s;
+            @origin_tls@)";
+
 // The origin's certificate is verified against the probe's root; connections resume.
-constexpr std::string_view kOriginTls = R"(proxy_ssl_protocols TLSv1.2 TLSv1.3;
-            proxy_ssl_server_name on;
-            proxy_ssl_name @server_name@;
-            proxy_ssl_verify on;
-            proxy_ssl_trusted_certificate @certificates@/root.pem;
-            proxy_ssl_session_reuse on;)";
+constexpr std::string_view kOriginTls = R"(@pass@_ssl_protocols TLSv1.2 TLSv1.3;
+            @pass@_ssl_server_name on;
+            @pass@_ssl_name @server_name@;
+            @pass@_ssl_verify on;
+            @pass@_ssl_trusted_certificate @certificates@/root.pem;
+            @pass@_ssl_session_reuse on;)";
 
 [[nodiscard]] std::string origin_tls(const PeerInput& input) {
   if (!is_tls(input.origin)) return {};
-  std::string text = fill_template(kOriginTls, {{"server_name", std::string(kServerName)},
+  std::string text = fill_template(kOriginTls, {{"pass", input.grpc ? "grpc" : "proxy"},
+                                                {"server_name", std::string(kServerName)},
                                                 {"certificates", input.certificates.string()}});
+  text.pop_back();
+  return text;
+}
+
+[[nodiscard]] std::string pass(const PeerInput& input) {
+  const bool tls = is_tls(input.origin);
+  std::string text;
+  if (input.grpc) {
+    text = fill_template(kGrpcPass,
+                         {{"scheme", tls ? "grpcs" : "grpc"}, {"origin_tls", origin_tls(input)}});
+  } else {
+    text = fill_template(
+        kPass, {{"scheme", tls ? "https" : "http"},
+                {"connection", input.websocket ? "$connection_of_upgrade" : "\"\""},
+                {"upgrade", input.websocket ? "proxy_set_header Upgrade $http_upgrade;" : ""},
+                {"origin_tls", origin_tls(input)}});
+  }
   text.pop_back();
   return text;
 }
@@ -122,11 +149,8 @@ constexpr std::string_view kOriginTls = R"(proxy_ssl_protocols TLSv1.2 TLSv1.3;
             {"certificate", tls ? "ssl_certificate " + certificates + "/leaf.pem;" : ""},
             {"certificate_key", tls ? "ssl_certificate_key " + certificates + "/leaf.key;" : ""},
             {"server_name", std::string(kServerName)},
-            {"origin_scheme", is_tls(input.origin) ? "https" : "http"},
             {"upgrade_map", input.websocket ? std::string(kUpgradeMap) : ""},
-            {"connection", input.websocket ? "$connection_of_upgrade" : "\"\""},
-            {"upgrade", input.websocket ? "proxy_set_header Upgrade $http_upgrade;" : ""},
-            {"origin_tls", origin_tls(input)}})}};
+            {"pass", pass(input)}})}};
 }
 
 [[nodiscard]] std::vector<std::string> arguments(const PeerInput& input) {

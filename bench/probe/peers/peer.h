@@ -24,7 +24,8 @@ struct PeerInput {
   Wire origin = Wire::http1;
   std::uint16_t port = 0;  // To listen on, 127.0.0.1.
   std::uint16_t origin_port = 0;
-  bool websocket = false;              // The arm upgrades its connections.
+  bool websocket = false;  // The arm upgrades its connections.
+  bool grpc = false;
   std::filesystem::path folder;        // Of this arm, for the configuration and whatever else.
   std::filesystem::path certificates;  // root.pem, leaf.pem, leaf.key, leaf-and-key.pem
   unsigned workers = 2;                // Threads or processes: one per CPU, for all.

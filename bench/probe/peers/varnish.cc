@@ -34,19 +34,21 @@ sub vcl_pipe {
 }
 
 [[nodiscard]] std::vector<std::string> arguments(const PeerInput& input) {
-  return {"-F",
-          "-n",
-          (input.folder / "work").string(),
-          "-a",
-          "127.0.0.1:" + std::to_string(input.port),
-          "-f",
-          (input.folder / "default.vcl").string(),
-          "-s",
-          "malloc,64m",
-          "-p",
-          "listen_depth=" + std::string(kBackLog),
-          "-p",
-          "timeout_idle=300"};
+  std::vector<std::string> all = {"-F",
+                                  "-n",
+                                  (input.folder / "work").string(),
+                                  "-a",
+                                  "127.0.0.1:" + std::to_string(input.port),
+                                  "-f",
+                                  (input.folder / "default.vcl").string(),
+                                  "-s",
+                                  "malloc,64m",
+                                  "-p",
+                                  "listen_depth=" + std::string(kBackLog),
+                                  "-p",
+                                  "timeout_idle=300"};
+  if (is_http2(input.client)) all.insert(all.end(), {"-p", "feature=+http2"});
+  return all;
 }
 
 }  // namespace

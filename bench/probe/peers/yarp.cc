@@ -13,7 +13,7 @@ constexpr std::string_view kTemplate = R"({
     "Endpoints": {
       "client": {
         "Url": "@scheme@://127.0.0.1:@port@",
-        "Protocols": "Http1"@certificate@
+        "Protocols": "@client_protocol@"@certificate@
       }
     }
   },
@@ -24,7 +24,7 @@ constexpr std::string_view kTemplate = R"({
     "Clusters": {
       "origin": {
         "HttpClient": {"MaxConnectionsPerServer": 16384},
-        "HttpRequest": {"Version": "1.1", "VersionPolicy": "RequestVersionExact"},
+        "HttpRequest": {"Version": "@origin_version@", "VersionPolicy": "RequestVersionExact"},
         "Destinations": {
           "origin": {"Address": "@origin_scheme@://@origin_host@:@origin_port@/"}
         }
@@ -47,6 +47,8 @@ constexpr std::string_view kTemplate = R"({
            fill_template(kTemplate,
                          {{"scheme", is_tls(input.client) ? "https" : "http"},
                           {"port", std::to_string(input.port)},
+                          {"client_protocol", is_http2(input.client) ? "Http2" : "Http1"},
+                          {"origin_version", is_http2(input.origin) ? "2" : "1.1"},
                           {"certificate", certificate(input)},
                           {"origin_scheme", origin_tls ? "https" : "http"},
                           // It verifies the name that it connects to.

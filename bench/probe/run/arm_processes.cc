@@ -182,6 +182,7 @@ std::expected<void, std::string> ArmProcesses::start_product(const StartOptions&
                         .port = port_,
                         .origin_port = origin_port_,
                         .websocket = arm_.is_websocket(),
+                        .grpc = arm_.is_grpc(),
                         .folder = folder_.path(),
                         .certificates = options.certificates,
                         .workers = std::max(1U, std::thread::hardware_concurrency()),

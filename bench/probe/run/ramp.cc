@@ -77,7 +77,7 @@ struct Contestant {
     row.http_versions.append(">").append(wire_name(arm.origin));
   }
   row.max_cached_connections = pool ? std::to_string(*pool) : "";
-  row.method = load.request_bytes > 0 ? "POST" : "GET";
+  row.method = load.request_bytes > 0 || arm.is_grpc() ? "POST" : "GET";
   row.response_bytes = load.response_bytes;
   row.request_bytes = load.request_bytes;
   row.delay_ms = arm.load.delay_ms;
@@ -209,10 +209,12 @@ class Ramp {
   void measure(Contestant& contestant, Row& row) {
     ArmProcesses& processes = *contestant.processes;
     processes.thaw();
-    auto generator = LoadGenerator::create({.target = processes.target(),
-                                            .workload = contestant.arm->load.workload,
-                                            .concurrency = row.concurrency,
-                                            .rate = options_.rate});
+    auto generator =
+        LoadGenerator::create({.target = processes.target(),
+                               .workload = contestant.arm->load.workload,
+                               .concurrency = row.concurrency,
+                               .streams_per_connection = options_.streams_per_connection,
+                               .rate = options_.rate});
     if (!generator) return give_up(contestant, row, std::string(generator.error().what));
     (*generator)->warm_up(options_.warm_up);
     ProcessTreeSampler sampler(processes.measured_pid());

@@ -112,6 +112,7 @@ void apply(const LoadOverrides& overrides, Arm& arm) {
   replace(arm.load.loss_percent, overrides.loss_percent);
   if (overrides.no_keepalive) load.keep_alive = false;
   if (overrides.websocket) load.kind = Workload::Kind::websocket;
+  if (overrides.grpc) load.kind = Workload::Kind::grpc;
   arm.load.slo = std::max(arm.load.slo, class_of(arm.load));
   arm.row_key += "-custom";
 }
