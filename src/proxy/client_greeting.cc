@@ -38,7 +38,9 @@ void ClientGreeting::on_readable() {
       input_.filled(result.bytes);
       const Speaks version = judge();
       if (version != Speaks::unclear) return become(version);
-      if (first) deadline_.arm(worker_.options().timeouts.client_header);
+      const auto& timeouts = worker_.options().timeouts;
+      const bool limited = timeouts.client_header > net::Duration::zero();
+      if (first) deadline_.arm(limited ? timeouts.client_header : timeouts.idle);
       continue;
     }
     input_.release_if_empty();

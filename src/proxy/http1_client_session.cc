@@ -126,6 +126,7 @@ void Http1ClientSession::send_head(const http::ResponseHead& head) {
 // An origin that was asked over HTTP/2 has not seen the key.
 void Http1ClientSession::answer_websocket_key() {
   constexpr std::string_view kAccept = "Sec-WebSocket-Accept";
+  if (exchange_->response().version != http::Version::http2) return;
   http::FieldList& fields = exchange_->response().fields;
   const http::Field* key = exchange_->request().fields.find("sec-websocket-key");
   if (key == nullptr || fields.find(kAccept) != nullptr) return;

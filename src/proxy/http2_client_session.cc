@@ -41,26 +41,27 @@ void Http2ClientStream::send_interim(const http::ResponseHead& head) {
 }
 
 void Http2ClientStream::send_head(const http::ResponseHead& head) {
-  const http::Field* accept =
-      head.status == 101 ? head.fields.find("sec-websocket-accept") : nullptr;
-  // An HTTP/2 origin sends none; one of HTTP/1 has to prove that it means WebSocket (RFC 6455
-  // §4.1).
-  if (accept != nullptr && accept->value != websocket_accept_value(websocket_key_)) {
-    bad_switch_ = true;
-    return session_.settle_later(*this);
+  response_begun_ = true;
+  // An HTTP/1 origin has to prove that it means WebSocket (RFC 6455 §4.1).
+  if (head.status == 101 && head.version != http::Version::http2) {
+    const http::Field* accept = head.fields.find("sec-websocket-accept");
+    if (accept == nullptr || accept->value != websocket_accept_value(websocket_key_)) {
+      bad_switch_ = true;
+      return session_.settle_later(*this);
+    }
   }
   send_interim(head);
 }
 
 void Http2ClientStream::send_body(ChunkQueue& data) {
-  if (!opened_) return data.clear();
+  if (!opened_ || bad_switch_) return data.clear();
   session_.codec().send_data(*this, data);
   session_.link_.schedule();
 }
 
 void Http2ClientStream::send_end(const http::FieldList& trailers) {
   response_done_ = true;
-  if (opened_) session_.codec().send_end(*this, trailers);
+  if (opened_ && !bad_switch_) session_.codec().send_end(*this, trailers);
   session_.settle_later(*this);
 }
 
@@ -164,6 +165,8 @@ void Http2ClientSession::on_request(http2::Stream& stream, bool ended) {
   ours.upgrades_ = !exchange.request().upgrade.empty();
   if (ours.upgrades_) start_upgrade(ours);
   exchange.start(ours, info_);
+  // If the client has nothing to say, the tunnel hears that once it exists.
+  if (ended && ours.upgrades_) ours.inbound_.keep_end(kNoTrailers);
   if (ended || ours.upgrades_) end_request(ours, kNoTrailers);
 }
 
@@ -209,7 +212,10 @@ void Http2ClientSession::deliver_data(Http2ClientStream& stream, ChunkQueue& dat
 void Http2ClientSession::on_end(http2::Stream& stream, const http::FieldList& trailers) {
   Http2ClientStream& ours = as_ours(stream);
   const bool waits_for_tunnel = ours.upgrades_ && !ours.tunnel_;
-  if (waits_for_tunnel || !ours.inbound_.data().empty()) return ours.inbound_.keep_end(trailers);
+  // Trailers need somewhere to go, as the body does.
+  const bool keep = waits_for_tunnel || !ours.inbound_.data().empty() ||
+                    (ours.paused_ && !trailers.empty() && !ours.discarding_);
+  if (keep) return ours.inbound_.keep_end(trailers);
   end_request(ours, trailers);
 }
 
@@ -281,7 +287,8 @@ void Http2ClientSession::settle(Http2ClientStream& stream) {
   }
   if (stream.opened_ || stream.exchange_ != nullptr) return live_.push_back(stream);
   stream.inbound_.clear();
-  stream.request_done_ = stream.response_done_ = stream.upgrades_ = stream.tunnel_ = false;
+  stream.request_done_ = stream.response_done_ = stream.response_begun_ = false;
+  stream.upgrades_ = stream.tunnel_ = false;
   stream.was_paused_ = stream.resumed_ = stream.discarding_ = false;
   stream.seen_by_tick_ = stream.had_queue_ = false;
   stream.window_bytes_ = stream.discarded_bytes_ = stream.stalled_at_ = 0;
@@ -348,7 +355,9 @@ void Http2ClientSession::on_tick() {
 // Judged once per tick over what happened since the last one: a byte now and then does not help.
 void Http2ClientSession::look_at(Http2ClientStream& stream) {
   const bool whole_tick = std::exchange(stream.seen_by_tick_, true);
-  const bool has_queue = stream.queued_bytes() > 0;
+  // A stream that waits for its turn behind more urgent ones is not the client's fault.
+  const bool has_queue =
+      stream.waits_for_window() || (stream.queued_bytes() > 0 && codec().send_window_is_closed());
   const bool stuck = std::exchange(stream.had_queue_, has_queue) && has_queue &&
                      stream.produced_bytes() == stream.stalled_at_;
   const bool too_slow = whole_tick && is_body_too_slow(stream);
@@ -362,7 +371,7 @@ void Http2ClientSession::look_at(Http2ClientStream& stream) {
     if (stream.exchange_ != nullptr) stream.exchange_->on_client_gone(kReaderStalled);
     return settle_later(stream);
   }
-  if (whole_tick && stream.exchange_ == nullptr && !has_queue) {
+  if (whole_tick && stream.exchange_ == nullptr && stream.queued_bytes() == 0) {
     // Answered long ago, and the client does not end its request.
     reset(stream, http2::ErrorCode::no_error);
     return settle_later(stream);
@@ -371,13 +380,13 @@ void Http2ClientSession::look_at(Http2ClientStream& stream) {
 }
 
 bool Http2ClientSession::is_body_too_slow(const Http2ClientStream& stream) const {
-  if (stream.request_done_ || stream.was_paused_ || stream.upgrades_ || stream.discarding_)
-    return false;
+  const bool waits = stream.request_done_ || stream.was_paused_ || stream.upgrades_;
+  if (waits || stream.discarding_) return false;
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(worker_.options().timeouts.idle).count();
   const std::uint64_t rate = worker_.options().limits.request_body_bytes_per_second;
   return stream.window_bytes_ == 0 ||
-         (!stream.response_done_ &&
+         (!stream.response_begun_ &&
           stream.window_bytes_ < rate * static_cast<std::uint64_t>(seconds));
 }
 

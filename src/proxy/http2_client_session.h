@@ -47,6 +47,7 @@ class Http2ClientStream final : public http2::Stream,
   Http2Inbound inbound_;
   bool opened_ = false;        // The codec knows the stream.
   bool request_done_ = false;  // The exchange has heard of the end.
+  bool response_begun_ = false;
   bool response_done_ = false;
   bool upgrades_ = false;  // An extended CONNECT: what comes before its answer is kept.
   bool tunnel_ = false;

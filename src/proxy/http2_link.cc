@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "proxy/http2_link.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "proxy/http1_transfer.h"
@@ -141,7 +142,10 @@ void Http2Link::on_turn_end() {
 void Http2Link::flush() {
   std::size_t before = 0;
   do {
-    more_to_produce_ = connection_.produce(output_, kOutputBytes);
+    // While the peer reads nothing, streams stay in the codec, where their number is limited.
+    if (output_.size() < kOutputBytes) {
+      more_to_produce_ = connection_.produce(output_, kOutputBytes);
+    }
     before = output_.size();
     if (before == 0) break;
     if (const auto written = transport_->write(output_); !written) {
@@ -151,21 +155,25 @@ void Http2Link::flush() {
       error.side = peer_;
       return lose(error);
     }
+    taken_bytes_ += before - output_.size();
   } while (more_to_produce_ && output_.empty());
-  const std::size_t waiting = backlog();
-  if (phase_ == Phase::open || phase_ == Phase::flushing) {
-    if (waiting != stalled_bytes_) {
-      stalled_bytes_ = waiting;
-      stall_.arm(waiting > 0 ? worker_.options().timeouts.idle : net::Duration::zero());
-    }
-  }
+  watch_progress();
   if (phase_ == Phase::flushing && output_.empty()) return finish_close();
   if (phase_ == Phase::open && owner_ != nullptr) owner_->on_link_progress();
 }
 
+// Judged once per time-out: more to send is no progress, and a byte now and then is.
+void Http2Link::watch_progress() {
+  if (phase_ != Phase::open && phase_ != Phase::flushing) return;
+  if (backlog() == 0) return stall_.disarm();
+  if (stall_.is_armed()) return;
+  stalled_at_ = taken_bytes_ - std::min<std::uint64_t>(taken_bytes_, transport_->unsent_bytes());
+  stall_.arm(worker_.options().timeouts.idle);
+}
+
 void Http2Link::finish_close() {
   transport_->shutdown_write();
-  if (transport_->unsent_bytes() > 0) return;  // on_writable() follows.
+  if (transport_->unsent_bytes() > 0) return watch_progress();  // on_writable() follows.
   if (input_ended_) return end();
   phase_ = Phase::lingering;
   stall_.arm(kLinger);
@@ -174,13 +182,13 @@ void Http2Link::finish_close() {
 
 void Http2Link::on_stalled() {
   if (phase_ == Phase::lingering) return end();
-  const std::size_t waiting = backlog();
-  if (waiting > 0 && waiting == stalled_bytes_) {
+  const std::uint64_t sent =
+      taken_bytes_ - std::min<std::uint64_t>(taken_bytes_, transport_->unsent_bytes());
+  if (backlog() > 0 && sent <= stalled_at_) {
     transport_->abort_on_close();
     return lose({.code = Code::timed_out, .side = peer_, .what = "the peer stopped reading"});
   }
-  stalled_bytes_ = waiting;
-  if (waiting > 0) stall_.arm(worker_.options().timeouts.idle);
+  watch_progress();
 }
 
 // ---- Deadlines of the codec

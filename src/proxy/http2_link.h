@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -69,6 +70,7 @@ class Http2Link final : private net::TransportHandler {
   void flush();
   void fail(const Error& error);
   void lose(const Error& error);
+  void watch_progress();
   void finish_close();
   void end();
   void watch_deadline();
@@ -84,7 +86,8 @@ class Http2Link final : private net::TransportHandler {
   bool input_ended_ = false;
   bool more_to_produce_ = false;
   std::size_t discarded_bytes_ = 0;
-  std::size_t stalled_bytes_ = 0;  // backlog() when its progress was last looked at.
+  std::uint64_t taken_bytes_ = 0;  // By the transport, so far.
+  std::uint64_t stalled_at_ = 0;   // Those that had left when progress was last looked at.
   std::optional<net::TimePoint> deadline_at_;
   net::MemberDeferred<Http2Link, &Http2Link::on_turn_end> turn_end_{*this};
   net::MemberDeferred<Http2Link, &Http2Link::on_next_turn> next_turn_{*this};

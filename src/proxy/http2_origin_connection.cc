@@ -73,7 +73,11 @@ void Http2OriginStream::start_tunnel() { tunnel_ = true; }
 
 void Http2OriginStream::release() {
   exchange_ = nullptr;
-  if (!opened_) connection_.retire(*this);
+  if (!opened_) return connection_.retire(*this);
+  if (!upgrades_ || tunnel_) return;
+  // The switch was refused: our direction, which was kept open for it, ends now.
+  connection_.codec().send_end(*this, kNoTrailers);
+  connection_.link_.schedule();
 }
 
 void Http2OriginStream::abort() {
@@ -207,7 +211,7 @@ void Http2OriginConnection::on_end(http2::Stream& stream, const http::FieldList&
 
 void Http2OriginConnection::end_response(Http2OriginStream& stream,
                                          const http::FieldList& trailers) {
-  stream.response_ended_ = true;
+  if (std::exchange(stream.response_ended_, true)) return;
   stream.exchange_->on_response_end(trailers, stream.takes_request_);
 }
 
@@ -245,7 +249,7 @@ void Http2OriginConnection::on_reset(http2::Stream& stream, const Error& error) 
   // RFC 9113 §8.1: a complete response may be followed by a reset that only says "enough of this
   // request". The response is still on its way to the client.
   ours.takes_request_ = false;
-  if (!ours.inbound_.has_ended()) fail(ours, error);
+  if (ours.response_ended_ || !ours.inbound_.has_ended()) fail(ours, error);
 }
 
 void Http2OriginConnection::fail(Http2OriginStream& stream, const Error& error) {
@@ -318,8 +322,9 @@ void Http2OriginConnection::on_tick() {
 
 // Fails a stream whose request the origin does not take. How long that may last; zero: for ever.
 net::Duration Http2OriginConnection::watch(Http2OriginStream& stream) {
-  if (stream.exchange_ == nullptr) return net::Duration::zero();
-  const net::Duration limit = stream.exchange_->idle_write_timeout();
+  // Without an exchange: the response is complete, and the rest of the request is not taken.
+  const net::Duration limit = stream.exchange_ != nullptr ? stream.exchange_->idle_write_timeout()
+                                                          : pool_.worker().options().timeouts.idle;
   const net::TimePoint now = pool_.worker().loop().now();
   if (stream.queued_bytes() == 0 || stream.produced_bytes() != stream.stalled_at_) {
     stream.stalled_at_ = stream.produced_bytes();

@@ -25,6 +25,13 @@ constexpr Error kNotHttp2{.code = Code::protocol,
                           .retry = Retry::always,
                           .what = "the origin does not speak HTTP/2 (upstreamHttpProtocol: http2)"};
 
+// Nobody's fault but the configuration's: the origin stays in use.
+constexpr Error kNoWebSocket{
+    .code = Code::unsupported,
+    .side = Side::self,
+    .status = 501,
+    .what = "the origin takes no WebSocket over HTTP/2 (RFC 8441, upstreamHttpProtocol: http2)"};
+
 }  // namespace
 
 OriginPool::OriginPool(Worker& worker, const OriginEndpoint& endpoint)
@@ -73,6 +80,10 @@ OriginRequest* OriginPool::acquire(Exchange& exchange, Wanted wanted) {
     }
   }
   if (!http1_only && open_stream(exchange)) return nullptr;
+  if (refuses(exchange)) {
+    exchange.on_origin_failed(kNoWebSocket);
+    return nullptr;
+  }
   auto request = std::make_unique<OriginRequest>(*this, exchange, http1_only);
   waiting_.push_back(*request);
   adjust_attempts(http1_only);
@@ -86,6 +97,17 @@ bool OriginPool::needs_http1(const Exchange& exchange) const {
   if (speaks_ == Speaks::http1) return false;  // They all are.
   bool refused = !http::equals_ignore_case(exchange.upgrade(), "websocket");
   const_cast<OriginPool*>(this)->shared_.for_each([&](Http2OriginConnection& connection) {
+    refused = refused || connection.refuses_extended_connect();
+  });
+  return refused;
+}
+
+// The origin was configured to be spoken to over HTTP/2, and carries no WebSocket there.
+bool OriginPool::refuses(const Exchange& exchange) {
+  if (endpoint_.protocol != OriginProtocol::http2) return false;
+  if (!http::equals_ignore_case(exchange.upgrade(), "websocket")) return false;
+  bool refused = false;
+  shared_.for_each([&](Http2OriginConnection& connection) {
     refused = refused || connection.refuses_extended_connect();
   });
   return refused;
@@ -123,7 +145,10 @@ void OriginPool::serve_waiting() {
       request.require_http1();
       return;
     }
-    if (open_stream(exchange)) forget(request);
+    if (open_stream(exchange)) return forget(request);
+    if (!refuses(exchange)) return;
+    forget(request);
+    exchange.on_origin_failed(kNoWebSocket);
   });
   // Once, when it is clear who still waits: each one alone would look like a reason to grow.
   adjust_attempts();

@@ -79,6 +79,7 @@ class OriginPool {
 
   [[nodiscard]] static Speaks expected_of(const OriginEndpoint& endpoint) noexcept;
   [[nodiscard]] bool needs_http1(const Exchange& exchange) const;
+  [[nodiscard]] bool refuses(const Exchange& exchange);
   [[nodiscard]] bool open_stream(Exchange& exchange);
   [[nodiscard]] Http1OriginConnection* take_idle(bool must_be_live);
   [[nodiscard]] std::size_t attempts_wanted(bool http1_only);
