@@ -309,7 +309,8 @@ class Assembler {
                    .server_name = from.server_name};
     if (!needs_tls) return made;
     made.context = make_client_context(from, line, path, alpn_of(made.protocol));
-    if (made.protocol == proxy::OriginProtocol::automatic) {
+    // What is wrong with one is wrong with the other, and has been reported.
+    if (made.context != nullptr && made.protocol == proxy::OriginProtocol::automatic) {
       made.http1_context =
           make_client_context(from, line, path, alpn_of(proxy::OriginProtocol::http1));
     }
