@@ -29,12 +29,15 @@ HEADER = (
 
 SHORT = ["--duration-sec", "0.3", "--warmup-sec", "0.1", "--concurrency", "2", "--repeats", "1"]
 
-# Each product and each control comes at least once, each row of HTTP/1 once. All arms of all modes
+# Each product and each control comes at least once, each row once. All arms of all modes
 # would take minutes.
 MODES = {
     "compare": "twp",
     "compare-matrix": "haproxy-reverse-http1,twp-reverse-http1-mitm",
     "compare-http2": "twp",
+    "compare-tls": "haproxy",
+    "compare-same": "nghttpx-reverse-h2c,nghttpx-reverse-http2",
+    "compare-bridges": "nginx-reverse-h2c,nginx-reverse-http2",
     "compare-terminate": "nghttpx,twp",
     "compare-saturation": "origin-direct,bare,nginx,haproxy,nghttpx,twp",
     "compare-ceiling": "bare-reverse-http1-tls,origin-direct-tls,bare-relay",
@@ -44,6 +47,8 @@ MODES = {
     "compare-lossy": "twp",
     "compare-arch": "twp",
     "compare-ws-h1tls": "haproxy,nginx",
+    "compare-ws-h2": "twp,haproxy,nghttpx",
+    "compare-grpc": "twp,nginx,haproxy,nghttpx",
     "compare-spot": "twp,bare",
 }
 # Their arms wait for wires that do not exist yet.

@@ -169,7 +169,9 @@ bool TransportConnection::deliver(std::string_view bytes) {
 }
 
 void TransportConnection::end(std::string_view what, const Error& error) {
-  if (error.native > 0 && error.code != Code::tls && error.code != Code::certificate) {
+  constexpr int kMostErrno = 200;  // What is above are numbers of OpenSSL.
+  if (error.native > 0 && error.native < kMostErrno && error.code != Code::tls &&
+      error.code != Code::certificate) {
     return on_ended(fmt::format("{}: {}", what, std::strerror(error.native)));
   }
   on_ended(error.what.empty() ? std::string(what) : fmt::format("{}: {}", what, error.what));

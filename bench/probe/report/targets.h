@@ -16,6 +16,7 @@ enum class Measure : std::uint8_t {
   cpu,     // CPU µs per request of the proxy.
   rps,     // Requests per second.
   memory,  // Peak resident memory in MiB.
+  errors,  // Requests that failed, in all repeats together.
 };
 
 // What Titanium's figure is divided by.
@@ -40,6 +41,8 @@ enum class Scope : std::uint8_t {
   body64k,           // Each client wire to h1c, and whatever else was measured.
   body256k,
   post64k,
+  grpc,              // Both rows of compare-grpc.
+  early_and_duplex,  // Early answers and both directions live, HTTP/2 to HTTP/2 and whatever else.
   new_tls_connections,  // Workload nc-tiny.
   mitm_lite,            // Arms twp-mitm-….
   mitm_full,            // Arms twp-mitm-full-….
@@ -80,6 +83,10 @@ inline constexpr auto kTargets = std::to_array<Target>({
      Against::best_peer, Bound::at_least, 1.2},
     {"POST 64 KiB: requests/s against the best peer", Measure::rps, Scope::post64k,
      Against::best_peer, Bound::at_least, 1.2},
+    {"gRPC: requests/s against HAProxy", Measure::rps, Scope::grpc, Against::haproxy,
+     Bound::at_least, 1.5},
+    {"Early answers and both directions live: errors", Measure::errors, Scope::early_and_duplex,
+     Against::nothing, Bound::at_most, 0},
     {"New TLS connections/s against the best peer", Measure::rps, Scope::new_tls_connections,
      Against::best_peer, Bound::at_least, 1.1},
     {"Memory at 64 connections, MiB", Measure::memory, Scope::all_cells, Against::nothing,

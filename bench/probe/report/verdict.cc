@@ -69,6 +69,12 @@ void add_key(std::vector<std::string>& keys, std::string key) {
       return workload_keys(to_h1("body256k"), "body256k", results);
     case Scope::post64k:
       return workload_keys(to_h1("post64k"), "post64k", results);
+    case Scope::grpc:
+      return {"h2tls-h2tls-grpc", "h2tls-h2c-grpc-h2c"};
+    case Scope::early_and_duplex:
+      return workload_keys(
+          workload_keys({"h2tls-h2tls-early64k", "h2tls-h2tls-duplex-h2"}, "early64k", results),
+          "duplex-h2", results);
     case Scope::new_tls_connections:
       return workload_keys({"h1tls-h1c-nc-tiny"}, "nc-tiny", results);
     case Scope::all_cells:
@@ -120,6 +126,8 @@ using Figures = std::vector<Figure>;
       return figure.cpu_us_per_request;
     case Measure::memory:
       return figure.rss_bytes / kMebibyte;
+    case Measure::errors:
+      return static_cast<double>(figure.errors);
     case Measure::rps:
       break;
   }
@@ -163,6 +171,8 @@ using Figures = std::vector<Figure>;
       return fmt::format("{} {:.1f} µs{}", figure.arm, value, limits);
     case Measure::memory:
       return fmt::format("{} {:.1f} MiB{}", figure.arm, value, limits);
+    case Measure::errors:
+      return fmt::format("{} {} errors{}", figure.arm, figure.errors, limits);
     case Measure::rps:
       break;
   }
@@ -172,8 +182,9 @@ using Figures = std::vector<Figure>;
 // "≤ 0.75, 12 % over".
 [[nodiscard]] std::string distance_words(const Target& target, double value) {
   const bool at_most = target.bound == Bound::at_most;
-  const double by = at_most ? value / target.value - 1 : 1 - value / target.value;
   const std::string limit = fmt::format("{} {:g}", at_most ? "≤" : "≥", target.value);
+  if (target.value == 0) return limit;  // Nothing is so and so much more than none.
+  const double by = at_most ? value / target.value - 1 : 1 - value / target.value;
   if (by <= 0) return limit;
   return fmt::format("{}: {:.1f} % too {}", limit, 100 * by, at_most ? "much" : "little");
 }
@@ -209,7 +220,10 @@ using Figures = std::vector<Figure>;
   }
   const double value = value_of(*own, target.measure);
   const std::string own_words = figure_words(*own, target.measure);
-  if (value <= 0) return not_measured(std::move(row), own->arm + " has no such figure");
+  // No errors are a figure too.
+  if (value <= 0 && target.measure != Measure::errors) {
+    return not_measured(std::move(row), own->arm + " has no such figure");
+  }
   if (target.against == Against::nothing) return decide(target, std::move(row), value, own_words);
   if (own->generator != other->generator) {
     return not_measured(std::move(row),

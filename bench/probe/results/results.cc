@@ -101,6 +101,7 @@ void add_costs(Figure& figure, const std::vector<const Row*>& chosen) {
   for (const Row* row : rows) {
     if (!std::ranges::contains(generators, row->generator)) generators.push_back(row->generator);
     if (figure.note.empty()) figure.note = row->note;
+    figure.errors += row->errors;
   }
   figure.generator = fmt::format("{}", fmt::join(generators, " + "));
   return figure;

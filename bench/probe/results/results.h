@@ -50,7 +50,8 @@ struct Figure {
   double cpu_percent = 0;
   double rss_bytes = 0;
   std::size_t repeats = 0;
-  std::string note;  // The first that a row has.
+  std::uint64_t errors = 0;  // Of all steps that the figure is made of, good or not.
+  std::string note;          // The first that a row has.
 };
 
 // One per arm and row key, in the order in which the arms were run. Rows of a fixed rate are left

@@ -49,6 +49,20 @@ TEST(Modes, CompareHasTheFourCells) {
               ElementsAre("h1c-h1c", "h1c-h1tls", "h1tls-h1c", "h1tls-h1tls"));
 }
 
+// Every cell belongs to the same or to a bridge, and to none of both twice.
+TEST(Modes, SameAndBridgesDifferInTheVersion) {
+  const std::vector<std::string> same = row_keys(arms_of("compare-same"));
+  const std::vector<std::string> bridges = row_keys(arms_of("compare-bridges"));
+  const auto version = [](std::string_view wire) { return wire.substr(0, 2); };
+  for (const Arm& arm : arms_of("compare-matrix")) {
+    const std::string_view key = arm.row_key;
+    const std::string_view client = key.substr(0, key.find('-'));
+    const std::string_view origin = key.substr(key.find('-') + 1);
+    EXPECT_EQ(std::ranges::contains(same, key), client == origin) << key;
+    EXPECT_EQ(std::ranges::contains(bridges, key), version(client) != version(origin)) << key;
+  }
+}
+
 TEST(Modes, SpotIsShort) {
   EXPECT_THAT(
       names(arms_of("compare-spot")),
@@ -63,6 +77,9 @@ TEST(Modes, OneArmGoesByItsNameOrItsMode) {
       {"mitm-http2-to-http1", "twp-reverse-http2-to-https-http1"},
       {"nginx-reverse-http1-tls", "nginx-reverse-http1-tls"},
       {"origin-direct", "origin-direct"},
+      {"nginx-grpc-http2", "nginx-reverse-grpc"},
+      {"reverse-http2", "twp-reverse-http2"},
+      {"reverse-http2-grpc", "twp-reverse-http2-grpc"},
       {"bare-reverse-http1-tls", "bare-reverse-http1-tls"},
       {"reverse-http1-tls-body64k", "twp-reverse-http1-tls-body64k"},
   };

@@ -44,6 +44,29 @@ Results beside(std::string_view row_key, double peer_cpu_us, double peer_rps) {
                      step("nginx-a", row_key, "nginx", peer_rps, peer_cpu_us)});
 }
 
+TEST(Targets, OfGrpcAreAboutHaproxy) {
+  const auto with = [](double haproxy_rps) {
+    return results_of({step("twp-a", "h2tls-h2c-grpc-h2c", "titanium", 1500, 10),
+                       step("nghttpx-a", "h2tls-h2c-grpc-h2c", "nghttpx", 3000, 10),
+                       step("haproxy-a", "h2tls-h2c-grpc-h2c", "haproxy", haproxy_rps, 10)});
+  };
+  EXPECT_EQ(verdict_of(target("gRPC"), "h2tls-h2c-grpc-h2c", with(1000)).kind, Kind::pass);
+  EXPECT_EQ(verdict_of(target("gRPC"), "h2tls-h2c-grpc-h2c", with(1001)).kind, Kind::falls_short);
+  EXPECT_EQ(verdict_of(target("gRPC"), "h2tls-h2tls-grpc", with(1)).kind, Kind::not_measured);
+}
+
+TEST(Targets, OfEarlyAnswersAllowNoError) {
+  for (const char* key : {"h2tls-h2tls-early64k", "h2tls-h2tls-duplex-h2", "h1tls-h1c-early64k"}) {
+    Row row = step("twp-a", key, "titanium", 1100, 10);
+    const Target& early = target("Early answers");
+    EXPECT_EQ(verdict_of(early, key, results_of({row})).kind, Kind::pass);
+    row.errors = 1;  // Few enough for the limits of a step.
+    const Verdict verdict = verdict_of(early, key, results_of({row}));
+    EXPECT_EQ(verdict.kind, Kind::falls_short);
+    EXPECT_EQ(verdict.text, "twp-a 1 errors = 1.00 (≤ 0)");
+  }
+}
+
 TEST(Targets, AreMetExactlyAtTheirLimitAndMissedBeyond) {
   struct Case {
     std::string_view target;

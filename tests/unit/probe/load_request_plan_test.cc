@@ -20,13 +20,14 @@ TEST(RequestPlan, FollowsTheWorkload) {
       {{.request_bytes = 10, .response_bytes = 10}, "POST /echo", 10, 10},
       {{.request_bytes = 10, .response_bytes = 20}, "POST /bytes/20", 10, 20},
       {{.request_bytes = 10, .early_response_after = 5}, "POST /early/5", 10, {}},
-      // An early answer is the tiny one; and a GET has nothing that could be early.
-      {{.request_bytes = 10, .response_bytes = 10, .early_response_after = 5},
-       "POST /early/5",
+      {{.request_bytes = 10, .response_bytes = 20, .early_response_after = 5},
+       "POST /early/5/20",
        10,
-       {}},
+       20},
+      // A GET has nothing that could be early.
       {{.response_bytes = 7, .early_response_after = 5}, "GET /bytes/7", 0, 7},
       {{.kind = Workload::Kind::websocket, .request_bytes = 3}, "GET /ws", 0, {}},
+      {{.kind = Workload::Kind::grpc, .request_bytes = 3}, "POST /grpc.Echo/Unary", 0, {}},
   };
   const LoadTarget target{.address = {}, .authority = "a:1", .ca_file = {}};
   for (const Case& row : cases) {
@@ -46,6 +47,10 @@ TEST(RequestPlan, ChecksTheBodyItAsksFor) {
   BodyCheck bytes = plan_request(target, {.response_bytes = 10}).make_check();
   EXPECT_TRUE(bytes.take(pattern().substr(0, 10)));
   EXPECT_TRUE(bytes.is_complete());
+  const RequestPlan plan = plan_request(target, {.kind = Workload::Kind::grpc, .message_bytes = 3});
+  BodyCheck message = plan.make_check();
+  EXPECT_TRUE(message.take(std::string("\0\0\0\0\3", 5).append(pattern().substr(0, 3))));
+  EXPECT_TRUE(message.is_complete());
 }
 
 }  // namespace

@@ -74,6 +74,7 @@ class LoopThread {
 class OriginThread {
  public:
   explicit OriginThread(const OriginOptions& options = {.https = false,
+                                                        .h2c = true,
                                                         .certificate_file = {},
                                                         .key_file = {}})
       : server_(OriginServer::create(loop_, options).value()) {
@@ -91,6 +92,7 @@ class OriginThread {
 
 inline OriginOptions with_tls(const Certificates& certificates) {
   return {.https = true,
+          .h2c = true,
           .certificate_file = certificates.path("leaf.pem"),
           .key_file = certificates.path("leaf.key")};
 }
@@ -226,6 +228,8 @@ inline std::vector<NamedWorkload> all_workloads() {
       {"post for a tiny answer", {.request_bytes = 1000}},
       {"post for another body", {.request_bytes = 1000, .response_bytes = 70'000}},
       {"early64k", {.request_bytes = 64 * 1024, .early_response_after = 8 * 1024}},
+      {"early answer with a body",
+       {.request_bytes = 64 * 1024, .response_bytes = 64 * 1024, .early_response_after = 8 * 1024}},
       {"new connections", {.keep_alive = false}},
       {"post on new connections",
        {.request_bytes = 70'000, .response_bytes = 70'000, .keep_alive = false}},

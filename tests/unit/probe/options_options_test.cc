@@ -103,6 +103,27 @@ TEST(Options, OfTheLoadAreTaken) {
   EXPECT_TRUE(load.any());
 }
 
+TEST(Options, OfHttp2AreTaken) {
+  const auto grpc = read({"--mode", "x", "--grpc", "--streams-per-connection", "3"});
+  ASSERT_TRUE(grpc) << grpc.error().text;
+  EXPECT_TRUE(grpc->ramp.load.grpc);
+  EXPECT_TRUE(grpc->ramp.load.any());
+  EXPECT_EQ(grpc->ramp.streams_per_connection, 3U);
+  EXPECT_EQ(read({"--mode", "x"})->ramp.streams_per_connection, 8U);
+  setenv("TWP_RPS_SINGLE_HTTP2_CONNECTION", "1", 1);
+  const auto single = read({"--mode", "x"});
+  unsetenv("TWP_RPS_SINGLE_HTTP2_CONNECTION");
+  ASSERT_TRUE(single);
+  EXPECT_EQ(single->ramp.streams_per_connection, 4000U);
+
+  const auto origin = read({"--serve-origin", "--h2c", "--https-protocols", "http1"});
+  ASSERT_TRUE(origin) << origin.error().text;
+  EXPECT_TRUE(origin->origin.h2c);
+  EXPECT_FALSE(origin->origin.https_http2);
+  EXPECT_FALSE(read({"--serve-origin"})->origin.h2c);
+  EXPECT_TRUE(read({"--serve-origin"})->origin.https_http2);
+}
+
 TEST(Options, NamePrograms) {
   const auto options = read({"--mode", "x", "--nginx-path", "/a", "--titanium-path", "/b"});
   ASSERT_TRUE(options) << options.error().text;
@@ -180,6 +201,9 @@ TEST(Options, ThatAreWrongAreNamed) {
       {{"--method", "POST"}, {"--method", "--request-bytes"}},
       {{"--method", "GET", "--request-bytes", "5"}, {"--request-bytes", "--method POST"}},
       {{"--client-read-chunk", "5"}, {"--client-read-chunk", "--client-read-sleep-ms"}},
+      {{"--streams-per-connection", "0"}, {"--streams-per-connection"}},
+      {{"--https-protocols", "http3"}, {"--https-protocols", "http1and2"}},
+      {{"--websocket", "--grpc"}, {"--websocket", "--grpc"}},
       {{"--loss-percent", "101"}, {"--loss-percent", "100"}},
       {{"--durations-sec", "1"}, {"--durations-sec", "did you mean '--duration-sec'?"}},
       {{"repor"}, {"repor", "did you mean 'report'?"}},

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+
 #include "cli/command_line.h"
 #include "peers/template.h"
 #include "run/certificates.h"
@@ -57,7 +59,7 @@ TEST(Locate, TakesOnlyPrograms) {
   EXPECT_EQ(locate(nginx, "/no/such"), "");
 }
 
-// Every configuration that an HTTP/1 arm can ask for.
+// Every configuration that an arm can ask for.
 class Configurations : public testing::Test {
  protected:
   void SetUp() override {
@@ -68,16 +70,21 @@ class Configurations : public testing::Test {
   template <typename Check>
   void for_each_input(Product product, Check check) {
     const Peer& peer = *find_peer(product);
-    for (const Wire client : {Wire::http1, Wire::http1_tls}) {
-      for (const Wire origin : {Wire::http1, Wire::http1_tls}) {
-        for (const bool websocket : {false, true}) {
+    using Kind = Workload::Kind;
+    constexpr std::array kWires = {Wire::http1, Wire::http1_tls, Wire::h2c, Wire::http2_tls};
+    for (const Wire client : kWires) {
+      for (const Wire origin : kWires) {
+        for (const Kind kind : {Kind::request, Kind::websocket, Kind::grpc}) {
+          if (!never_possible(product, client, origin, kind).empty()) continue;
+          if (kind == Kind::grpc && !(is_http2(client) && is_http2(origin))) continue;
           auto folder = ScratchFolder::create();
           ASSERT_TRUE(folder);
           const PeerInput input{.client = client,
                                 .origin = origin,
                                 .port = 18'080,
                                 .origin_port = 18'081,
-                                .websocket = websocket,
+                                .websocket = kind == Kind::websocket,
+                                .grpc = kind == Kind::grpc,
                                 .folder = folder->path(),
                                 .certificates = certificates_->path(),
                                 .pool_connections = 77,
@@ -121,6 +128,34 @@ TEST_F(Configurations, OfTitaniumAreAcceptedByItEvenStrictly) {
     const char* const arguments[] = {"titanium", "test", "-c", file.c_str(), "--strict"};
     EXPECT_EQ(cli::run_command_line(5, arguments), 0) << read_file(file);
   });
+}
+
+TEST_F(Configurations, SayWhichVersionOfHttpIsSpoken) {
+  struct Case {
+    Product product;
+    std::string client;
+    std::string origin;
+  };
+  const Case cases[] = {
+      {Product::titanium, "", "upstreamHttpProtocol: http2"},
+      {Product::nginx, "http2 on;", "grpc_pass"},
+      {Product::nghttpx, "alpn-list=h2", "proto=h2"},
+      {Product::caddy, "protocols h1 h2", ""},
+      {Product::yarp, "\"Http2\"", "\"Version\": \"2\""},
+      {Product::envoy, "codec_type: HTTP2", "explicit_http_config"},
+  };
+  for (const Case& c : cases) {
+    for_each_input(c.product, [&](const Peer& peer, const PeerInput& input) {
+      const std::string text = peer.configure(input).front().text;
+      const std::string product(product_row(c.product).name);
+      if (!c.client.empty()) {
+        EXPECT_EQ(text.contains(c.client), is_http2(input.client)) << product << "\n" << text;
+      }
+      if (!c.origin.empty()) {
+        EXPECT_EQ(text.contains(c.origin), is_http2(input.origin)) << product << "\n" << text;
+      }
+    });
+  }
 }
 
 // What makes the comparison fair, as far as a text can show it.
