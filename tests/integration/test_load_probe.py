@@ -33,7 +33,7 @@ SHORT = ["--duration-sec", "0.3", "--warmup-sec", "0.1", "--concurrency", "2", "
 # would take minutes.
 MODES = {
     "compare": "twp",
-    "compare-matrix": "haproxy-reverse-http1,twp-reverse-http1-mitm",
+    "compare-matrix": "haproxy-reverse-http1$,twp-reverse-http1-mitm",
     "compare-http2": "twp",
     "compare-tls": "haproxy",
     "compare-same": "nghttpx-reverse-h2c,nghttpx-reverse-http2",
@@ -42,7 +42,7 @@ MODES = {
     "compare-saturation": "origin-direct,bare,nginx,haproxy,nghttpx,twp",
     "compare-ceiling": "bare-reverse-http1-tls,origin-direct-tls,bare-relay",
     "compare-tls-cost": "nginx,twp",
-    "compare-bodies": "nginx,twp",
+    "compare-bodies": "nginx-reverse-http1,twp",
     "compare-post": "bare,twp",
     "compare-lossy": "twp",
     "compare-arch": "twp",
@@ -182,7 +182,8 @@ def test_repeats_and_steps_are_interleaved(run):
 
 
 def test_the_run_is_described_beside_its_results(run):
-    done = run("--mode", "compare-saturation", "--arm-contains", "twp,yarp", *SHORT)
+    done = run("--mode", "compare-saturation", "--arm-shard", "h1c-h1c", "--arm-contains",
+               "twp,yarp", *SHORT)
     assert done.returncode == 0, done.stderr
     files = list(run.results.glob("*-environment.json"))
     assert len(files) == 1
@@ -238,8 +239,8 @@ def test_a_product_that_does_not_start_is_recorded_and_explained(run, tmp_path):
     broken = tmp_path / "nginx"
     broken.write_text("#!/bin/sh\necho 'cannot do this' >&2\nexit 3\n")
     broken.chmod(0o755)
-    done = run("--mode", "compare-saturation", "--arm-contains", "nginx,twp", "--nginx-path",
-               str(broken), *SHORT)
+    done = run("--mode", "compare-saturation", "--arm-shard", "h1c-h1c", "--arm-contains",
+               "nginx,twp", "--nginx-path", str(broken), *SHORT)
     assert done.returncode == 1
     assert "nginx-reverse-http1: the proxy ended with exit code 3" in done.stderr
     assert "cannot do this" in done.stderr
