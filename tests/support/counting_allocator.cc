@@ -22,6 +22,13 @@ void* count_and_allocate(std::size_t size) {
 // They behave as the standard ones do.
 void* operator new(std::size_t size) { return count_and_allocate(size); }
 void* operator new[](std::size_t size) { return count_and_allocate(size); }
+// std::stable_sort asks this way; the library's own would not fit the operators below.
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return count_and_allocate(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return count_and_allocate(size);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
