@@ -10,6 +10,9 @@ global
     # One thread per CPU, as all products have. Not tied to a CPU: nobody is.
     nbthread @workers@
     maxconn 4096
+    # With the default of 64 KiB, 256 KiB bodies cost a third more CPU.
+    tune.h2.fe.initial-window-size 1048576
+    tune.h2.be.initial-window-size 1048576
     # As everybody: TLS 1.2 and 1.3, the same ECDSA P-256 leaf, resumption by tickets (the default).
     ssl-default-bind-options ssl-min-ver TLSv1.2 ssl-max-ver TLSv1.3
     ssl-default-server-options ssl-min-ver TLSv1.2 ssl-max-ver TLSv1.3
