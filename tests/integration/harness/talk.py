@@ -410,6 +410,9 @@ class Http2Peer:
         try:
             while data := self.wire.recv(65536):
                 with self.changed:
+                    # Whatever crosses our own GOAWAY is no fault of the proxy's.
+                    if self.h2.state_machine.state.name == "CLOSED":
+                        continue
                     events = self.h2.receive_data(data)
                     for event in events:
                         self._on(event)
