@@ -112,7 +112,7 @@ void Exchange::start(ClientStream& client, const ClientInfo& info) {
     arm();
   }
   client_authority_ = request_.authority;
-  if (!connect_next()) answer(kNoEndpoint);
+  if (!connect_next(/*failed=*/false)) answer(kNoEndpoint);
 }
 
 void Exchange::reject(ClientStream& client, const ClientInfo& info, const Error& error) {
@@ -135,12 +135,12 @@ Result<> Exchange::check_request() const {
   return worker_.forwarding().check_loop(request_);
 }
 
-bool Exchange::connect_next() {
+bool Exchange::connect_next(bool failed) {
   if (tried_count_ == kMaxAttempts) return false;
   const auto tried = std::span(tried_).first(tried_count_);
   const OriginEndpoint* endpoint = route_.group->pick(tried, worker_.loop().now());
   if (endpoint == nullptr) return false;
-  leave_endpoint(true);
+  leave_endpoint(failed);
   tried_[tried_count_++] = endpoint_ = endpoint;
   route_.group->started(*endpoint);
   connect(OriginPool::Wanted::any);
@@ -184,14 +184,19 @@ void Exchange::on_origin_ready(OriginStream& origin, bool reused) {
 
 void Exchange::on_origin_failed(const Error& error) {
   pending_ = nullptr;
-  try_again_or_answer(error);
+  if (!may_retry(error) || !connect_next(/*failed=*/true)) answer(error);
 }
 
 void Exchange::try_again_or_answer(const Error& error) {
   if (!may_retry(error)) return answer(error);
-  // An idle connection that the origin had just closed says nothing about the origin's health.
-  if (error.code == Code::closed && origin_reused_) return connect(OriginPool::Wanted::fresh);
-  if (!connect_next()) answer(error);
+  // What an origin says of one connection (closed while idle, GOAWAY) or of its load
+  // (REFUSED_STREAM) says nothing about its health.
+  const bool is_well =
+      error.code == Code::closed && (origin_reused_ || error.retry == Retry::always);
+  if (is_well && origin_reused_) return connect(OriginPool::Wanted::fresh);
+  if (connect_next(/*failed=*/!is_well)) return;
+  if (is_well) return connect(OriginPool::Wanted::fresh);
+  answer(error);
 }
 
 bool Exchange::may_retry(const Error& error) const {
@@ -210,9 +215,11 @@ void Exchange::on_request_data(ChunkQueue& data) {
   }
   TI_ASSERT(origin_ != nullptr && "the client was not paused");
   if (replayable_ && !tunnel_) {
-    // Only an idempotent request on a connection that may be stale can ever be sent again.
-    replayable_ = origin_reused_ && !response_started_ && request_bytes_ <= kReplayBytes &&
-                  http::is_idempotent(request_.method);
+    // What may be sent again: an idempotent request on a connection that may be stale, and any
+    // request that the origin can refuse unprocessed.
+    const bool may_come_back =
+        origin_->may_be_refused() || (origin_reused_ && http::is_idempotent(request_.method));
+    replayable_ = may_come_back && !response_started_ && request_bytes_ <= kReplayBytes;
     if (replayable_) {
       replay_.append_shared(data);
     } else {

@@ -107,8 +107,8 @@ class Exchange : public ListLink<Exchange> {
 
   void begin(ClientStream& client, const ClientInfo& info);
   [[nodiscard]] Result<> check_request() const;
-  // Tries an endpoint that was not tried yet; false if there is none.
-  [[nodiscard]] bool connect_next();
+  // Tries an endpoint that was not tried yet; false if there is none. `failed`: the one so far did.
+  [[nodiscard]] bool connect_next(bool failed);
   void connect(OriginPool::Wanted wanted);
   void try_again_or_answer(const Error& error);
   [[nodiscard]] bool may_retry(const Error& error) const;

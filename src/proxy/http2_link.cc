@@ -148,14 +148,15 @@ void Http2Link::flush() {
     }
     before = output_.size();
     if (before == 0) break;
-    if (const auto written = transport_->write(output_); !written) {
+    const auto written = transport_->write(output_);
+    taken_bytes_ += before - output_.size();
+    if (!written) {
       // The GOAWAY, or the answer, that explains why the peer reads no more may be here already.
       read();
       Error error = written.error();
       error.side = peer_;
       return lose(error);
     }
-    taken_bytes_ += before - output_.size();
   } while (more_to_produce_ && output_.empty());
   watch_progress();
   if (phase_ == Phase::flushing && output_.empty()) return finish_close();

@@ -53,6 +53,8 @@ class Http2Link final : private net::TransportHandler {
   [[nodiscard]] bool is_closing() const noexcept { return phase_ != Phase::open; }
   // Bytes that the codec gave up but the peer's kernel has not taken.
   [[nodiscard]] std::size_t backlog() const noexcept;
+  // Those that the transport has taken so far.
+  [[nodiscard]] std::uint64_t taken_bytes() const noexcept { return taken_bytes_; }
   // From now on nobody is told anything.
   void disown() noexcept { owner_ = nullptr; }
 
@@ -86,7 +88,7 @@ class Http2Link final : private net::TransportHandler {
   bool input_ended_ = false;
   bool more_to_produce_ = false;
   std::size_t discarded_bytes_ = 0;
-  std::uint64_t taken_bytes_ = 0;  // By the transport, so far.
+  std::uint64_t taken_bytes_ = 0;
   std::uint64_t stalled_at_ = 0;   // Those that had left when progress was last looked at.
   std::optional<net::TimePoint> deadline_at_;
   net::MemberDeferred<Http2Link, &Http2Link::on_turn_end> turn_end_{*this};

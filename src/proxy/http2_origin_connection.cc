@@ -42,6 +42,7 @@ Http2OriginStream::Http2OriginStream(Http2OriginConnection& connection, ChunkPoo
 void Http2OriginStream::send_head(const http::RequestHead& head) {
   upgrades_ = !head.upgrade.empty();
   opened_ = true;
+  begun_at_ = connection_.link_.taken_bytes();
   connection_.codec().send_request(*this, head);
   connection_.link_.schedule();
 }
@@ -255,9 +256,10 @@ void Http2OriginConnection::on_reset(http2::Stream& stream, const Error& error) 
 void Http2OriginConnection::fail(Http2OriginStream& stream, const Error& error) {
   Exchange* exchange = std::exchange(stream.exchange_, nullptr);
   Error told = error;
-  // Nobody can tell whether the origin has begun with it; a request that may be repeated, may.
   if (told.code == Code::closed && told.retry == Retry::never && !stream.response_seen_) {
-    told.retry = Retry::if_idempotent;
+    // Unless it is still here, nobody can tell whether the origin has begun with it.
+    const bool unsent = stream.begun_at_ == link_.taken_bytes();
+    told.retry = unsent ? Retry::always : Retry::if_idempotent;
   }
   if (std::exchange(stream.opened_, false)) codec().reset(stream, http2::ErrorCode::cancel);
   retire(stream);

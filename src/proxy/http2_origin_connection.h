@@ -31,6 +31,7 @@ class Http2OriginStream final : public http2::Stream,
   void send_body(ChunkQueue& data) override;
   void send_end(const http::FieldList& trailers) override;
   [[nodiscard]] std::size_t backlog() const noexcept override;
+  [[nodiscard]] bool may_be_refused() const noexcept override { return true; }
   void pause_body() override { paused_ = true; }
   void resume_body() override;
   void start_tunnel() override;
@@ -51,6 +52,7 @@ class Http2OriginStream final : public http2::Stream,
   bool response_seen_ = false;
   bool response_ended_ = false;     // The exchange knows.
   bool takes_request_ = true;       // The origin wants more of the request.
+  std::uint64_t begun_at_ = 0;      // taken_bytes() of the link when the request was queued.
   std::uint64_t stalled_at_ = 0;    // produced_bytes() when its progress was last looked at,
   net::TimePoint stalled_since_{};  // and since when it is that.
 };

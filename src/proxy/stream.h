@@ -62,6 +62,8 @@ class OriginStream {
   virtual void send_end(const http::FieldList& trailers) = 0;
 
   [[nodiscard]] virtual std::size_t backlog() const noexcept = 0;
+  // The origin can say of a request that it has processed nothing of it (RFC 9113 §8.7).
+  [[nodiscard]] virtual bool may_be_refused() const noexcept { return false; }
 
   virtual void pause_body() = 0;
   virtual void resume_body() = 0;

@@ -18,7 +18,7 @@ BIG = bytes(range(256)) * 1024
 
 NGINX = """
 daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/error.log warn; {user}
-events {{ worker_connections 512; }}
+events {{ worker_connections 4096; }}
 http {{
   access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
   fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
