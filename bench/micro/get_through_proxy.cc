@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "proxy/http1_origin_connection.h"
 #include "proxy/options.h"
+#include "proxy/origin/http1_origin_connection.h"
 #include "proxy/worker.h"
 #include "support/counting_allocator.h"
 #include "support/memory_transport.h"

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "cli/router.h"
-#include "tls/certificate_authority.h"
+#include "tls/certificates/certificate_authority.h"
 #include "tls/context.h"
 
 namespace titanium::cli {

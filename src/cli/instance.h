@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/log.h"
-#include "cli/access_log.h"
 #include "cli/assembly.h"
+#include "cli/log/access_log.h"
 #include "config/config.h"
 #include "config/diagnostic.h"
 #include "proxy/server.h"

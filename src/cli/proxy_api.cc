@@ -7,7 +7,7 @@
 
 #include "cli/environment.h"
 #include "cli/instance.h"
-#include "cli/logging.h"
+#include "cli/log/logging.h"
 #include "cli/signals.h"
 #include "config/loader.h"
 #include "titanium/proxy.h"

@@ -13,7 +13,7 @@
 #include "cli/embedded_default.h"
 #include "cli/environment.h"
 #include "cli/instance.h"
-#include "cli/logging.h"
+#include "cli/log/logging.h"
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "config/loader.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/address_order.h"
+#include "net/dns/address_order.h"
 #include "net/tcp_transport.h"
 
 namespace titanium::net {

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "net/address.h"
+#include "net/dns/resolver.h"
 #include "net/event_loop.h"
-#include "net/resolver.h"
 #include "net/tcp.h"
 
 namespace titanium::net {

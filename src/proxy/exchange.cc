@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 #include "base/try.h"
-#include "proxy/origin_request.h"
+#include "proxy/origin/origin_request.h"
 #include "proxy/traffic_observer.h"
 #include "proxy/worker.h"
 

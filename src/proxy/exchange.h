@@ -16,7 +16,7 @@
 #include "net/bound.h"
 #include "net/event_loop.h"
 #include "proxy/generated_answer.h"
-#include "proxy/origin_pool.h"
+#include "proxy/origin/origin_pool.h"
 #include "proxy/routing.h"
 #include "proxy/stream.h"
 

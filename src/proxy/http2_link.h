@@ -89,7 +89,7 @@ class Http2Link final : private net::TransportHandler {
   bool more_to_produce_ = false;
   std::size_t discarded_bytes_ = 0;
   std::uint64_t taken_bytes_ = 0;
-  std::uint64_t stalled_at_ = 0;   // Those that had left when progress was last looked at.
+  std::uint64_t stalled_at_ = 0;  // Those that had left when progress was last looked at.
   std::optional<net::TimePoint> deadline_at_;
   net::MemberDeferred<Http2Link, &Http2Link::on_turn_end> turn_end_{*this};
   net::MemberDeferred<Http2Link, &Http2Link::on_next_turn> next_turn_{*this};

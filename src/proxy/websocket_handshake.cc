@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "base/assert.h"
-#include "tls/digest.h"
+#include "tls/certificates/digest.h"
 
 namespace titanium::proxy {
 

@@ -3,11 +3,11 @@
 
 #include <utility>
 
-#include "proxy/client_greeting.h"
-#include "proxy/client_handshake.h"
-#include "proxy/http1_client_session.h"
-#include "proxy/http1_origin_connection.h"
-#include "proxy/http2_client_session.h"
+#include "proxy/client/client_greeting.h"
+#include "proxy/client/client_handshake.h"
+#include "proxy/client/http1_client_session.h"
+#include "proxy/client/http2_client_session.h"
+#include "proxy/origin/http1_origin_connection.h"
 
 namespace titanium::proxy {
 namespace {

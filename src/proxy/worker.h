@@ -11,16 +11,16 @@
 #include "base/log.h"
 #include "http/date.h"
 #include "net/connector.h"
+#include "net/dns/resolver.h"
 #include "net/event_loop.h"
-#include "net/resolver.h"
 #include "net/tcp.h"
 #include "proxy/admission.h"
-#include "proxy/client_connection.h"
+#include "proxy/client/client_connection.h"
 #include "proxy/exchange.h"
 #include "proxy/forwarding.h"
 #include "proxy/input_buffer.h"
 #include "proxy/options.h"
-#include "proxy/origin_pool.h"
+#include "proxy/origin/origin_pool.h"
 
 namespace titanium::proxy {
 

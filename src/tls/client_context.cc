@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "tls/pem.h"
+#include "tls/certificates/pem.h"
 
 namespace titanium::tls {
 namespace {

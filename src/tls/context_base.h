@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "tls/certificates/pem.h"
 #include "tls/context.h"
 #include "tls/key_log.h"
 #include "tls/openssl_ptr.h"
-#include "tls/pem.h"
 
 namespace titanium::tls {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/ascii.h"
-#include "tls/pem.h"
+#include "tls/certificates/pem.h"
 
 namespace titanium::tls {
 namespace {

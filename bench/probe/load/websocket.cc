@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
-#include "tls/digest.h"
+#include "tls/certificates/digest.h"
 
 namespace titanium::probe::websocket {
 namespace {

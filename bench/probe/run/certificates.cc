@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "run/scratch.h"
-#include "tls/certificate_authority.h"
+#include "tls/certificates/certificate_authority.h"
 
 namespace titanium::probe {
 

@@ -11,7 +11,7 @@
 #include "cli/demo/query.h"
 #include "cli/demo/timed_answers.h"
 #include "cli/demo/websocket_answer.h"
-#include "cli/json_text.h"
+#include "cli/log/json_text.h"
 #include "http/uri.h"
 #include "titanium/version.h"
 

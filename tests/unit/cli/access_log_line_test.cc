@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/access_log_line.h"
+#include "cli/log/access_log_line.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/access_log.h"
+#include "cli/log/access_log.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

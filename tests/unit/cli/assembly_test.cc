@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "config/loader.h"
-#include "tls/certificate_authority.h"
+#include "tls/certificates/certificate_authority.h"
 #include "unit/cli/support.h"
 
 namespace titanium::cli {

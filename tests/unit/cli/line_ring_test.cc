@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/line_ring.h"
+#include "cli/log/line_ring.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/logging.h"
+#include "cli/log/logging.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/sampler.h"
+#include "cli/log/sampler.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/ares_channel.h"
+#include "net/dns/ares_channel.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

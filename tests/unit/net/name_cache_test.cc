@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/name_cache.h"
+#include "net/dns/name_cache.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

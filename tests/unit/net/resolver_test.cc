@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/resolver.h"
+#include "net/dns/resolver.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

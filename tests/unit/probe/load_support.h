@@ -29,7 +29,7 @@
 #include "net/event_loop.h"
 #include "net/tcp.h"
 #include "origin/server.h"
-#include "tls/certificate_authority.h"
+#include "tls/certificates/certificate_authority.h"
 
 namespace titanium::probe::testing {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tls/certificate_authority.h"
+#include "tls/certificates/certificate_authority.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tls/digest.h"
+#include "tls/certificates/digest.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tls/pem.h"
+#include "tls/certificates/pem.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

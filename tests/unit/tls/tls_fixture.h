@@ -17,9 +17,9 @@
 #include "base/chunk.h"
 #include "net/event_loop.h"
 #include "support/memory_transport.h"
-#include "tls/certificate_builder.h"
+#include "tls/certificates/certificate_builder.h"
+#include "tls/certificates/pem.h"
 #include "tls/context.h"
-#include "tls/pem.h"
 #include "tls/tls_transport.h"
 
 namespace titanium::tls {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/access_log_line.h"
+#include "cli/log/access_log_line.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "cli/json_text.h"
+#include "cli/log/json_text.h"
 
 namespace titanium::cli {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "proxy/client_greeting.h"
+#include "proxy/client/client_greeting.h"
 
 #include <algorithm>
 #include <utility>

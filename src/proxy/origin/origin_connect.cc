@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "proxy/origin_connect.h"
+#include "proxy/origin/origin_connect.h"
 
 #include <utility>
 
-#include "proxy/origin_pool.h"
+#include "proxy/origin/origin_pool.h"
 #include "proxy/worker.h"
 
 namespace titanium::proxy {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "proxy/origin_request.h"
+#include "proxy/origin/origin_request.h"
 
 #include "proxy/exchange.h"
-#include "proxy/origin_pool.h"
+#include "proxy/origin/origin_pool.h"
 #include "proxy/worker.h"
 
 namespace titanium::proxy {

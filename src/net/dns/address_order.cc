@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/address_order.h"
+#include "net/dns/address_order.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "proxy/http2_client_session.h"
+#include "proxy/client/http2_client_session.h"
 
 #include <utility>
 

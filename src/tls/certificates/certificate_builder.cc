@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tls/certificate_builder.h"
+#include "tls/certificates/certificate_builder.h"
 
 #include <arpa/inet.h>
 #include <openssl/rand.h>

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "net/bound.h"
-#include "proxy/client_connection.h"
+#include "proxy/client/client_connection.h"
 #include "tls/tls_transport.h"
 
 namespace titanium::proxy {

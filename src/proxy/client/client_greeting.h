@@ -6,7 +6,7 @@
 
 #include "net/bound.h"
 #include "net/transport.h"
-#include "proxy/client_connection.h"
+#include "proxy/client/client_connection.h"
 #include "proxy/input_buffer.h"
 
 namespace titanium::proxy {

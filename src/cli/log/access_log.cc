@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/access_log.h"
+#include "cli/log/access_log.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <utility>
 
-#include "cli/access_log_line.h"
+#include "cli/log/access_log_line.h"
 #include "cli/signals.h"
 
 namespace titanium::cli {

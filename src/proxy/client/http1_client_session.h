@@ -10,7 +10,7 @@
 #include "http1/head_parser.h"
 #include "net/bound.h"
 #include "net/transport.h"
-#include "proxy/client_connection.h"
+#include "proxy/client/client_connection.h"
 #include "proxy/exchange.h"
 #include "proxy/input_buffer.h"
 #include "proxy/stream.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "proxy/origin_pool.h"
+#include "proxy/origin/origin_pool.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "http/message.h"
 #include "proxy/exchange.h"
-#include "proxy/http1_origin_connection.h"
-#include "proxy/http2_origin_connection.h"
-#include "proxy/origin_connect.h"
-#include "proxy/origin_request.h"
+#include "proxy/origin/http1_origin_connection.h"
+#include "proxy/origin/http2_origin_connection.h"
+#include "proxy/origin/origin_connect.h"
+#include "proxy/origin/origin_request.h"
 #include "proxy/worker.h"
 
 namespace titanium::proxy {

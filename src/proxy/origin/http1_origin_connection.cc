@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "proxy/http1_origin_connection.h"
+#include "proxy/origin/http1_origin_connection.h"
 
 #include <utility>
 
 #include "http1/serializer.h"
 #include "proxy/exchange.h"
 #include "proxy/http1_transfer.h"
-#include "proxy/origin_pool.h"
+#include "proxy/origin/origin_pool.h"
 #include "proxy/worker.h"
 
 namespace titanium::proxy {

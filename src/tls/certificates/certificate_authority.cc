@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tls/certificate_authority.h"
+#include "tls/certificates/certificate_authority.h"
 
 #include <fcntl.h>
 #include <pwd.h>
@@ -14,8 +14,8 @@
 #include <ctime>
 #include <utility>
 
-#include "tls/certificate_builder.h"
-#include "tls/pem.h"
+#include "tls/certificates/certificate_builder.h"
+#include "tls/certificates/pem.h"
 
 namespace titanium::tls {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "net/resolver.h"
+#include "net/dns/resolver.h"
 
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "base/ascii.h"
-#include "net/ares_channel.h"
-#include "net/name_cache.h"
+#include "net/dns/ares_channel.h"
+#include "net/dns/name_cache.h"
 
 namespace titanium::net {
 namespace {

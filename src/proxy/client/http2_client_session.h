@@ -9,7 +9,7 @@
 #include "http2/connection.h"
 #include "net/bound.h"
 #include "net/transport.h"
-#include "proxy/client_connection.h"
+#include "proxy/client/client_connection.h"
 #include "proxy/exchange.h"
 #include "proxy/http2_inbound.h"
 #include "proxy/http2_link.h"

@@ -11,8 +11,8 @@
 
 #include "base/log.h"
 #include "base/rate_limited.h"
-#include "cli/line_ring.h"
-#include "cli/sampler.h"
+#include "cli/log/line_ring.h"
+#include "cli/log/sampler.h"
 #include "net/tcp.h"
 #include "proxy/traffic_observer.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/json_text.h"
+#include "cli/log/json_text.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "proxy/http2_origin_connection.h"
+#include "proxy/origin/http2_origin_connection.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "http/field.h"
 #include "proxy/exchange.h"
-#include "proxy/origin_pool.h"
+#include "proxy/origin/origin_pool.h"
 #include "proxy/worker.h"
 
 namespace titanium::proxy {

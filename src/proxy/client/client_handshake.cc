@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "proxy/client_handshake.h"
+#include "proxy/client/client_handshake.h"
 
 #include <utility>
 
