@@ -54,6 +54,27 @@ std::size_t Http2Link::backlog() const noexcept {
   return output_.size() + transport_->unsent_bytes();
 }
 
+void Http2Link::log_fault(const Error& error, std::string_view who) {
+  const char* const leg = peer_ == Side::client ? "client" : "origin";
+  const bool broke_rule = error.code == Code::protocol || error.code == Code::limit;
+  const auto suppressed = broke_rule ? worker_.http2_fault_to_log() : std::nullopt;
+  if (!suppressed) {
+    return worker_.logger().log(LogLevel::debug, "HTTP/2 connection with {} {} ended: {}", leg, who,
+                                error.what);
+  }
+  const http2::Counters& seen = connection_.counters();
+  worker_.logger().log(LogLevel::warning,
+                       "HTTP/2 connection with {} {} ended: {} (error {}; {} streams, {} refused, "
+                       "{} reset, {} reset "
+                       "for errors; frames: {} CONTINUATION, {} SETTINGS, {} PING, {} "
+                       "WINDOW_UPDATE, {} of priority, "
+                       "{} empty, {} unknown); {} more since the last such line",
+                       leg, who, error.what, error.native, seen.streams, seen.refused_streams,
+                       seen.resets_received, seen.resets_sent_for_errors, seen.continuations,
+                       seen.settings, seen.pings, seen.window_updates, seen.priority_frames,
+                       seen.empty_frames, seen.unknown_frames, *suppressed);
+}
+
 // ---- Input
 
 void Http2Link::on_readable() { read(); }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "base/chunk.h"
 #include "base/error.h"
@@ -55,6 +56,9 @@ class Http2Link final : private net::TransportHandler {
   [[nodiscard]] std::size_t backlog() const noexcept;
   // Those that the transport has taken so far.
   [[nodiscard]] std::uint64_t taken_bytes() const noexcept { return taken_bytes_; }
+  // Tells the operator that the peer, `who`, broke the rules, and what it had sent by then. Rate
+  // limited, so that a flood of connections is no flood of lines.
+  void log_fault(const Error& error, std::string_view who);
   // From now on nobody is told anything.
   void disown() noexcept { owner_ = nullptr; }
 

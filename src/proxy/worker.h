@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "base/chunk.h"
 #include "base/intrusive_list.h"
 #include "base/log.h"
+#include "base/rate_limited.h"
 #include "http/date.h"
 #include "net/connector.h"
 #include "net/dns/resolver.h"
@@ -53,6 +55,11 @@ class Worker {
   [[nodiscard]] std::string_view date() noexcept { return date_.at(loop_.wall_seconds()); }
   [[nodiscard]] OriginPool& pool(const OriginEndpoint& endpoint) noexcept {
     return *pools_[endpoint.index];
+  }
+  // An HTTP/2 peer broke the rules: how many lines about that were suppressed, or nullopt: stay
+  // silent about this one.
+  [[nodiscard]] std::optional<std::uint64_t> http2_fault_to_log() {
+    return http2_faults_.pass(loop_.now());
   }
   // For decoding; both are empty between two uses.
   [[nodiscard]] ChunkQueue& scratch() noexcept { return scratch_; }
@@ -100,6 +107,7 @@ class Worker {
   std::vector<std::unique_ptr<OriginPool>> pools_;
   std::vector<std::unique_ptr<Acceptor>> acceptors_;
   IntrusiveList<ClientConnection> connections_;
+  RateLimited http2_faults_;
   bool draining_ = false;
 };
 

@@ -233,6 +233,19 @@ def test_floods_of_frames(proxy, name):
     assert sent <= 30_000
 
 
+def test_the_operator_hears_of_floods_once(start_proxy, origin):
+    """What it was and what it came with, but not a line for each connection."""
+    proxy = start_proxy(forward_to(origin))
+    for _ in range(3):
+        with FrameClient(proxy.port) as client:
+            client.send(post(1, "/held"))
+            attack(client, forever(FLOODS["PING"]), 30_000)
+    lines = [line for line in proxy.error_path.read_text().splitlines() if "HTTP/2 connection with client 127.0.0.1 ended" in line]
+    assert len(lines) == 1, lines
+    assert "too many PING frames (error 11; 1 streams, 0 refused," in lines[0]
+    assert int(lines[0].split(" PING, ")[0].rsplit(" ", 1)[1]) > 64
+
+
 def test_a_reader_of_nothing_can_not_make_answers_pile_up(shared):
     """PING is answered, but not into memory without end: 10 MB of it against a reader that waits."""
     with Bystander(shared) as other, FrameClient(shared.port, receive_buffer=4096) as client:

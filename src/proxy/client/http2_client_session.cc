@@ -312,7 +312,7 @@ void Http2ClientSession::fail_streams(const Error& error) {
 // ---- Events of the link
 
 void Http2ClientSession::on_link_failed(const Error& error) {
-  worker_.logger().log(LogLevel::debug, "HTTP/2 connection of {} ended: {}", info_.ip, error.what);
+  link_.log_fault(error, info_.ip);
   fail_streams(error);
 }
 

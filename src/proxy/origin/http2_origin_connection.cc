@@ -272,6 +272,7 @@ void Http2OriginConnection::on_goaway() { leaving_ = true; }
 
 void Http2OriginConnection::on_link_failed(const Error& error) {
   leaving_ = true;
+  link_.log_fault(error, pool_.endpoint().id);
   while (Http2OriginStream* stream = live_.front()) fail(*stream, error);
 }
 
