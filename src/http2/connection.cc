@@ -46,6 +46,7 @@ Connection::Connection(Role role, const Options& options, ChunkPool& pool,
       next_own_id_(role == Role::client ? 1 : 2),
       ack_deadline_(now + options.settings_ack_time),
       receive_window_(options.connection_window_bytes, kDefaultWindow),
+      began_(now),
       control_(pool),
       incomplete_resets_(options.incomplete_resets),
       settings_frames_(options.settings_frames),
@@ -149,6 +150,8 @@ void Connection::attach(Stream& stream, std::uint32_t id) {
   const std::uint32_t size = options_.stream_window_bytes;
   stream.receive_window_ =
       ReceiveWindow(size, ack_deadline_ ? std::max(size, kDefaultWindow) : size);
+  stream.window_given_at_.reset();
+  stream.window_held_ = false;
   streams_.push_back(stream);
   table_.insert(stream);
 }
@@ -162,6 +165,9 @@ void Connection::detach(Stream& stream) noexcept {
   stream.queue_.clear();
   // Whatever its owner still holds of it must not keep the others waiting for ever.
   receive_window_.consume(stream.receive_window_.waiting());
+  const std::uint32_t grown = stream.receive_window_.size() - options_.stream_window_bytes;
+  window_growth_ -= grown;
+  receive_window_.resize(receive_window_.size() - grown);
   if (receive_window_.waiting() == 0) packer_.release();
   stream.state_ = State::closed;
   stream.id_ = 0;

@@ -270,6 +270,7 @@ class Connection {
   void note_window_due(Stream& stream) noexcept;
   void flush_control(ChunkQueue& out);
   void write_window_updates();
+  void tune_window(Stream& stream);
   void produce_data(Stream& stream, ChunkQueue& out);
   void write_data_frame(Stream& stream, std::size_t bytes, bool ended, ChunkQueue& out);
   void write_queued_trailers(Stream& stream);
@@ -316,6 +317,10 @@ class Connection {
   std::optional<TimePoint> ack_deadline_;  // Until the peer has confirmed our SETTINGS.
   SendWindow send_window_{kDefaultWindow};
   ReceiveWindow receive_window_;
+  std::uint32_t window_growth_ = 0;  // Of all streams, and so of receive_window_.
+  TimePoint began_;
+  std::optional<std::chrono::steady_clock::duration>
+      round_trip_;  // As the ACK of our SETTINGS took.
 
   // Output.
   HpackEncoder encoder_;

@@ -104,6 +104,7 @@ Result<> Connection::apply_initial_window(std::uint32_t before) {
 Result<> Connection::on_settings_ack() {
   if (!ack_deadline_) return on_frame_without_effect();
   ack_deadline_.reset();
+  round_trip_ = now_ - began_;
   // A smaller window than the protocol's own holds from now on, also for streams that are open.
   if (options_.stream_window_bytes >= kDefaultWindow) return {};
   const std::uint32_t less = kDefaultWindow - options_.stream_window_bytes;

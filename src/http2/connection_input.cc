@@ -320,6 +320,7 @@ Result<> Connection::deliver_data(Slice piece) {
   handler_.on_data(*stream, piece_);
   TI_ASSERT(piece_.empty());
   piece_.clear();
+  if (stream->receive_window_.waiting() > 0) stream->window_held_ = true;
   return {};
 }
 

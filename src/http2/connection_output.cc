@@ -6,6 +6,7 @@
 // HPACK encoded them. DATA waits in the streams, and is written only when control_ is out: so no
 // body overtakes its head, and no trailer a block that was encoded before it.
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.h"
 #include "http2/connection.h"
@@ -181,8 +182,9 @@ bool Connection::produce(ChunkQueue& out, std::size_t budget) {
 
 void Connection::write_window_updates() {
   while (Stream* stream = window_due_.pop_front()) {
+    if (stream->receive_window_.due() == 0) continue;
+    tune_window(*stream);
     const std::uint32_t due = stream->receive_window_.due();
-    if (due == 0) continue;
     write_window_update(control_, stream->id_, due);
     stream->receive_window_.give_back(due);
   }
@@ -190,6 +192,22 @@ void Connection::write_window_updates() {
     write_window_update(control_, 0, due);
     receive_window_.give_back(due);
   }
+}
+
+// Makes the stream's window larger if it, and not whoever sends or takes the bytes, may set the
+// pace: then half of it is used up within two round trips (at its limit: in one; credit comes in
+// bursts). The growth of a stream is bounded, and that of all together.
+void Connection::tune_window(Stream& stream) {
+  const std::optional<TimePoint> last = std::exchange(stream.window_given_at_, now_);
+  const bool held = std::exchange(stream.window_held_, false);
+  if (held || !last || !round_trip_ || now_ - *last >= 2 * *round_trip_) return;
+  const std::uint32_t size = stream.receive_window_.size();
+  if (size >= options_.largest_stream_window_bytes) return;
+  const std::uint32_t more = std::min(size, options_.largest_stream_window_bytes - size);
+  if (more > options_.connection_window_growth_bytes - window_growth_) return;
+  window_growth_ += more;
+  stream.receive_window_.resize(size + more);
+  receive_window_.resize(receive_window_.size() + more);
 }
 
 void Connection::flush_control(ChunkQueue& out) {

@@ -69,6 +69,10 @@ class ReceiveWindow {
   }
   void give_back(std::uint32_t bytes) noexcept { open_ += bytes; }
 
+  [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(size_); }
+  // The peer hears of it with what is due next; of a smaller one by getting less.
+  void resize(std::uint32_t size) noexcept { size_ = size; }
+
  private:
   std::int64_t size_;
   std::int64_t open_;

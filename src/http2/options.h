@@ -22,9 +22,14 @@ struct Options {
   std::uint32_t concurrent_streams = 256;
   // SETTINGS_INITIAL_WINDOW_SIZE: what a peer may send on a stream before we pass it on.
   std::uint32_t stream_window_bytes = 256 * 1024;
+  // It is doubled, up to this, while a round trip uses up a whole window and nothing waits inside
+  // for whoever takes it: a window bounds what a round trip can carry.
+  std::uint32_t largest_stream_window_bytes = 4 * 1024 * 1024;
   // The connection's window: bytes that may wait inside the proxy for all its streams together. It
   // is many times that of a stream, so that a few streams that nobody reads do not stop the others.
   std::uint32_t connection_window_bytes = 4 * 1024 * 1024;
+  // By how much it may grow along with its streams, so that the others are left what they had.
+  std::uint32_t connection_window_growth_bytes = 12 * 1024 * 1024;
   DecodeLimits fields{};
   DecodeLimits trailers{.list_bytes = 16 * 1024, .fields = 100};
   std::uint32_t header_block_bytes = 256 * 1024;        // limits.maxHttp2CompressedHeaderBlockBytes

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -84,10 +85,12 @@ class Stream : public ListLink<Stream>,
   std::uint64_t produced_bytes_ = 0;
   SendWindow send_window_{0};
   ReceiveWindow receive_window_{0, 0};
-  FieldBlock head_;      // Texts of the head that was received.
-  FieldBlock trailers_;  // To be sent behind what is queued.
-  std::string upgrade_;  // :protocol of an extended CONNECT.
-  ChunkQueue queue_;     // Body bytes to send.
+  std::optional<std::chrono::steady_clock::time_point> window_given_at_;
+  bool window_held_ = false;  // Some of it waited for the owner since then.
+  FieldBlock head_;           // Texts of the head that was received.
+  FieldBlock trailers_;       // To be sent behind what is queued.
+  std::string upgrade_;       // :protocol of an extended CONNECT.
+  ChunkQueue queue_;          // Body bytes to send.
 };
 
 }  // namespace titanium::http2

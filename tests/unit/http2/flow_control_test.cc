@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "http2/flow_control.h"
 
+#include <algorithm>
+#include <chrono>
+#include <deque>
 #include <string>
 
 #include "unit/http2/support/playbook.h"
@@ -173,6 +176,147 @@ TEST(FlowControl, AStreamThatHasEndedGetsNoMoreWindow) {
   ASSERT_TRUE(server.hear(data(1, "", kEnd)));
   server.consume(1);
   EXPECT_EQ(window_of(server.say(), "1"), 0U);
+}
+
+// ---- Windows that follow the path
+
+// A sender of one body over a path with a round trip of 100 ms, a millisecond at a time.
+class FarSender {
+ public:
+  static constexpr std::chrono::milliseconds kRoundTrip{100};
+
+  explicit FarSender(Options options) : server(options, false) {
+    (void)server.hear(std::string(kPreface) + settings({}));
+    window_ = options.stream_window_bytes;
+    connection_window_ = kDefaultWindow + window_of(server.say(), "0");
+    server.now += kRoundTrip;
+    (void)server.hear(settings_ack());
+    (void)server.hear(post(1));
+    server.then = [this](std::string_view what, std::uint32_t id) {
+      if (what == "data" && takes_at_once) server.consume(id);
+    };
+  }
+
+  // How many bytes arrive in `time` over a path that carries `rate` bytes in a millisecond.
+  std::size_t send(std::chrono::milliseconds time, std::size_t rate) {
+    std::size_t sent = 0;
+    for (; time.count() > 0; --time) {
+      server.now += std::chrono::milliseconds(1);
+      while (!updates_.empty() && updates_.front().at <= server.now) {
+        window_ += updates_.front().stream;
+        connection_window_ += updates_.front().connection;
+        updates_.pop_front();
+      }
+      const std::size_t now = std::min({rate, window_, connection_window_});
+      for (std::size_t at = 0; at < now; at += 16'000) {
+        EXPECT_TRUE(
+            server.hear(data(1, std::string(std::min<std::size_t>(now - at, 16'000), 'x'))));
+      }
+      window_ -= now;
+      connection_window_ -= now;
+      sent += now;
+      if (!takes_at_once) server.consume(1);
+      const Log said = server.say();
+      updates_.push_back({.at = server.now + kRoundTrip,
+                          .stream = window_of(said, "1"),
+                          .connection = window_of(said, "0")});
+    }
+    return sent;
+  }
+
+  Server server;
+  bool takes_at_once = true;
+
+ private:
+  struct Update {
+    Playbook::TimePoint at;
+    std::size_t stream = 0;
+    std::size_t connection = 0;
+  };
+  std::size_t window_ = 0;
+  std::size_t connection_window_ = 0;
+  std::deque<Update> updates_;
+};
+
+constexpr std::size_t kKiB = 1024;
+constexpr std::size_t kFast = 100 * kKiB;  // In a millisecond.
+
+TEST(WindowTuning, APathThatCarriesMoreGetsMore) {
+  FarSender sender({.stream_window_bytes = 256 * kKiB, .largest_stream_window_bytes = 4096 * kKiB});
+  (void)sender.send(std::chrono::seconds(3), kFast);
+  const std::size_t bytes = sender.send(std::chrono::seconds(1), kFast);
+  // In each round trip, between half of the largest window, by which it is given back, and all.
+  EXPECT_GE(bytes, 10 * 2048 * kKiB);
+  EXPECT_LE(bytes, 11 * 4096 * kKiB);
+}
+
+TEST(WindowTuning, AWindowThatSufficesStays) {
+  FarSender sender({.stream_window_bytes = 256 * kKiB});
+  // One byte in a millisecond less than half a window in two round trips.
+  (void)sender.send(std::chrono::seconds(3), 128 * kKiB / 200 - 1);
+  EXPECT_LE(sender.send(std::chrono::milliseconds(100), kFast), 256 * kKiB);
+}
+
+TEST(WindowTuning, BytesThatWaitInsideAreNoReason) {
+  FarSender sender({.stream_window_bytes = 256 * kKiB});
+  sender.takes_at_once = false;
+  (void)sender.send(std::chrono::seconds(3), kFast);
+  EXPECT_LE(sender.send(std::chrono::seconds(1), kFast), 11 * 256 * kKiB);
+}
+
+TEST(WindowTuning, StreamsGrowOnlyAsFarAsTheConnectionLetsThem) {
+  FarSender sender({.stream_window_bytes = 256 * kKiB,
+                    .largest_stream_window_bytes = 4096 * kKiB,
+                    .connection_window_growth_bytes = 300 * kKiB});
+  (void)sender.send(std::chrono::seconds(3), kFast);
+  const std::size_t bytes = sender.send(std::chrono::seconds(1), kFast);
+  EXPECT_GE(bytes, 11 * 256 * kKiB);
+  EXPECT_LE(bytes, 11 * 512 * kKiB);
+}
+
+TEST(WindowTuning, TheOthersKeepTheirShareOfTheConnection) {
+  FarSender sender({.stream_window_bytes = 256 * kKiB,
+                    .largest_stream_window_bytes = 4096 * kKiB,
+                    .connection_window_bytes = 4096 * kKiB});
+  (void)sender.send(std::chrono::seconds(3), kFast);
+  // Nobody takes what comes from now on: the stream fills its window, and that of the connection
+  // has to have grown as far.
+  Server& server = sender.server;
+  server.then = nullptr;
+  ASSERT_TRUE(server.hear(post(3)));
+  (void)sender.send(std::chrono::seconds(1), kFast);
+  std::size_t others = 0;
+  while (others < 3000 * kKiB && server.hear(data(3, std::string(16'000, 'x')))) {
+    others += 16'000;
+    server.consume(3);
+    (void)server.say();
+  }
+  EXPECT_GE(others, 3000 * kKiB);
+}
+
+TEST(WindowTuning, AStreamThatEndsGivesItsGrowthBack) {
+  FarSender sender({.stream_window_bytes = 256 * kKiB,
+                    .connection_window_bytes = 1024 * kKiB,
+                    .connection_window_growth_bytes = 1024 * kKiB});
+  (void)sender.send(std::chrono::seconds(3), kFast);
+  Server& server = sender.server;
+  server.connection.reset(server.stream(1), ErrorCode::cancel);
+  server.then = nullptr;
+  // What waits for nobody is at most what the connection had at first, once the peer has used up
+  // what it was given before.
+  std::size_t waiting = 0;
+  for (std::uint32_t id = 3; id < 99; id += 2) {
+    ASSERT_TRUE(server.hear(post(id)));
+    for (int i = 0; i < 10; ++i) {
+      if (!server.hear(data(id, std::string(16'000, 'x')))) {
+        EXPECT_LE(waiting, (1024 + 1024) * kKiB);
+        return;
+      }
+      waiting += 16'000;
+    }
+    (void)server.say();
+  }
+  FAIL() << "no end of it";
 }
 
 }  // namespace
