@@ -200,6 +200,7 @@ class Connection {
   [[nodiscard]] Result<> check_frame_order();
   [[nodiscard]] Result<> check_stream_id();
   [[nodiscard]] Result<> check_frame_size();
+  [[nodiscard]] Result<> on_priority_of_wrong_size();
   [[nodiscard]] Result<> on_frame(Bytes payload);
   [[nodiscard]] Result<> begin_data();
   [[nodiscard]] Result<> check_data(Stream& stream);

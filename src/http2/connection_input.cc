@@ -156,14 +156,9 @@ Result<> Connection::check_frame_size() {
   bool good = true;
   switch (type_of(frame_)) {
     case FrameType::priority:
-      // A stream error (§6.3), unless there is no stream that could be reset.
       if (frame_.length == 5) return {};
       reading_ = Reading::skipped;
-      if (Stream* stream = table_.find(frame_.stream_id)) {
-        return stream_error(*stream, ErrorCode::frame_size_error, "PRIORITY of a wrong size");
-      }
-      good = !is_idle(frame_.stream_id);
-      break;
+      return on_priority_of_wrong_size();
     case FrameType::rst_stream:
     case FrameType::window_update:
       good = frame_.length == 4;
@@ -191,6 +186,18 @@ Result<> Connection::check_frame_size() {
   }
   if (good) return {};
   return fail(ErrorCode::frame_size_error, "frame of a wrong size");
+}
+
+// A stream error (§6.3), also on a stream that has ended: that may have happened a moment ago. Only
+// where there is no stream that could be reset it is one of the connection.
+Result<> Connection::on_priority_of_wrong_size() {
+  const std::uint32_t id = frame_.stream_id;
+  if (Stream* stream = table_.find(id)) {
+    return stream_error(*stream, ErrorCode::frame_size_error, "PRIORITY of a wrong size");
+  }
+  if (is_idle(id)) return fail(ErrorCode::frame_size_error, "PRIORITY of a wrong size");
+  if (closed_.fate_of(id) == ClosedStreams::Fate::reset_by_us) return {};
+  return reset_unknown(id, ErrorCode::frame_size_error);
 }
 
 Result<> Connection::read_payload(Bytes& rest) {

@@ -228,6 +228,10 @@ TEST(ServerConformance, ClosedStreams) {
         closed(window_update(1, 1) + rst_stream(1, ErrorCode::cancel) + priority(1, 0), piece)
             .second,
         IsEmpty());
+    // §6.3: whether the stream has just ended makes no difference. Once is enough.
+    const std::string short_priority = frame(FrameType::priority, 0, 1, "1234");
+    EXPECT_THAT(closed(short_priority + short_priority, piece).second,
+                ElementsAre("RST_STREAM 1 FRAME_SIZE_ERROR"));
   }
 }
 
