@@ -8,6 +8,17 @@
 #include "proxy/worker.h"
 
 namespace titanium::proxy {
+namespace {
+
+// Three words without anything that a request target or a version has ("/", ":" or "*"): no line of
+// HTTP/1, also not a bad one.
+bool is_line_of_words(std::string_view seen) noexcept {
+  const std::string_view line = seen.substr(0, seen.find('\r'));
+  return line.size() < seen.size() && std::ranges::count(line, ' ') == 2 &&
+         line.find_first_of("/:*") == std::string_view::npos;
+}
+
+}  // namespace
 
 ClientGreeting::ClientGreeting(Worker& worker, std::unique_ptr<net::Transport> transport,
                                std::size_t listener, AdmissionTicket ticket)
@@ -52,7 +63,10 @@ void ClientGreeting::on_readable() {
 ClientGreeting::Speaks ClientGreeting::judge() const noexcept {
   const std::string_view seen = input_.unread();
   const std::size_t known = std::min(seen.size(), http2::kPreface.size());
-  if (seen.substr(0, known) != http2::kPreface.substr(0, known)) return Speaks::http1;
+  if (seen.substr(0, known) != http2::kPreface.substr(0, known)) {
+    // RFC 9113 §3.4: an invalid preface is an error of HTTP/2, whose peers could not read a 400.
+    return is_line_of_words(seen) ? Speaks::http2 : Speaks::http1;
+  }
   return known == http2::kPreface.size() ? Speaks::http2 : Speaks::unclear;
 }
 

@@ -14,8 +14,9 @@ namespace titanium::proxy {
 class Worker;
 
 // A client on a clear connection that has not said yet which version it speaks. Becomes a session
-// with its first bytes: HTTP/2 if they are its preface (RFC 9113 §3.3, prior knowledge), else
-// HTTP/1. An upgrade to h2c is not offered: RFC 9113 §3.1 has dropped it.
+// with its first bytes: HTTP/2 if they are its preface (RFC 9113 §3.3, prior knowledge), or an
+// attempt at one, which ends in GOAWAY; else HTTP/1. An upgrade to h2c is not offered: RFC 9113
+// §3.1 has dropped it.
 class ClientGreeting final : public ClientConnection, private net::TransportHandler {
  public:
   ClientGreeting(Worker& worker, std::unique_ptr<net::Transport> transport, std::size_t listener,
