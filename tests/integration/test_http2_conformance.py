@@ -3,6 +3,7 @@
 
 Each case says what is sent after the handshake, and what has to come of it: a response, an
 RST_STREAM that leaves the connection usable, or a GOAWAY after which the connection ends.
+test_http2_client_rules.py says the same rules frame by frame with compressed blocks, over TLS too.
 test_http2_origin_conformance.py does the same to the origin leg.
 """
 
@@ -124,46 +125,46 @@ def wait(condition_stream):
     return lambda client: client.wait_message(condition_stream)
 
 
-# Section of the RFC (or part of HTTP/2 in general), what is sent, what has to come of it. What is
+# Section of the RFC (or "basics"), what is sent, what has to come of it. What is
 # sent is bytes, or a function of the client, or a tuple of those.
 GENERIC = {
-    "generic/1 the preface": (b"", Alive()),
-    "generic/2 PRIORITY on an idle stream": (priority(1) + get(1), Answered()),
-    "generic/2 WINDOW_UPDATE on a half-closed stream": (get(1) + window_update(1, 100), Answered()),
-    "generic/2 PRIORITY on a half-closed stream": (get(1) + priority(1), Answered()),
-    "generic/2 RST_STREAM on a half-closed stream": (get(1) + rst_stream(1), Alive()),
-    "generic/2 PRIORITY on a closed stream": ((get(1), wait(1), priority(1)), Alive()),
-    "generic/3.1 DATA": (post(1) + data(1, b"test", True), Answered()),
-    "generic/3.1 several DATA": (post(1) + data(1, b"test") + data(1, b"test", True), Answered()),
-    "generic/3.1 DATA with padding": (
+    "basics: the preface": (b"", Alive()),
+    "basics: PRIORITY on an idle stream": (priority(1) + get(1), Answered()),
+    "basics: WINDOW_UPDATE on a half-closed stream": (get(1) + window_update(1, 100), Answered()),
+    "basics: PRIORITY on a half-closed stream": (get(1) + priority(1), Answered()),
+    "basics: RST_STREAM on a half-closed stream": (get(1) + rst_stream(1), Alive()),
+    "basics: PRIORITY on a closed stream": ((get(1), wait(1), priority(1)), Alive()),
+    "basics: DATA": (post(1) + data(1, b"test", True), Answered()),
+    "basics: several DATA": (post(1) + data(1, b"test") + data(1, b"test", True), Answered()),
+    "basics: DATA with padding": (
         post(1) + frame(h2.DATA, ES | PAD, 1, b"\x06test" + b"\0" * 6), Answered()),
-    "generic/3.2 HEADERS": (get(1), Answered()),
-    "generic/3.2 HEADERS with padding": (raw_headers(1, b"\x08" + BLOCK + bytes(8), EH | ES | PAD), Answered()),
-    "generic/3.2 HEADERS with priority": (
+    "basics: HEADERS": (get(1), Answered()),
+    "basics: HEADERS with padding": (raw_headers(1, b"\x08" + BLOCK + bytes(8), EH | ES | PAD), Answered()),
+    "basics: HEADERS with priority": (
         raw_headers(1, b"\0\0\0\0\xff" + BLOCK, EH | ES | PRIO), Answered()),
-    "generic/3.2 HEADERS with padding and priority": (
+    "basics: HEADERS with padding and priority": (
         raw_headers(1, b"\x08\0\0\0\0\xff" + BLOCK + bytes(8), EH | ES | PRIO | PAD), Answered()),
-    "generic/3.3 PRIORITY with weight 1": (priority(1, 0, 0) + get(1), Answered()),
-    "generic/3.3 PRIORITY with weight 256": (priority(1, 0, 255) + get(1), Answered()),
-    "generic/3.3 PRIORITY with a dependency": (priority(3, 1, 255) + get(1), Answered()),
-    "generic/3.3 PRIORITY with exclusive": (priority(3, 1, 255, True) + get(1), Answered()),
-    "generic/3.3 PRIORITY for an idle stream, then a lower one": (priority(7) + get(5), Answered(5)),
-    "generic/3.4 RST_STREAM": (get(1) + rst_stream(1, h2.CANCEL), Alive()),
-    "generic/3.5 SETTINGS": (
+    "basics: PRIORITY with weight 1": (priority(1, 0, 0) + get(1), Answered()),
+    "basics: PRIORITY with weight 256": (priority(1, 0, 255) + get(1), Answered()),
+    "basics: PRIORITY with a dependency": (priority(3, 1, 255) + get(1), Answered()),
+    "basics: PRIORITY with exclusive": (priority(3, 1, 255, True) + get(1), Answered()),
+    "basics: PRIORITY for an idle stream, then a lower one": (priority(7) + get(5), Answered(5)),
+    "basics: RST_STREAM": (get(1) + rst_stream(1, h2.CANCEL), Alive()),
+    "basics: SETTINGS": (
         settings((h2.MAX_CONCURRENT_STREAMS, 100)),
         Script(lambda client: client.read_until(lambda got: got.kind == h2.SETTINGS and got.flags & h2.ACK))),
-    "generic/3.7 PING": (b"", Script(lambda client: client.ping(b"h2spec\0\0"))),
-    "generic/3.8 GOAWAY": (h2.goaway(0), Script(lambda client: client.read_to_end())),
-    "generic/3.9 WINDOW_UPDATE of the connection": (window_update(0, 1), Alive()),
-    "generic/3.9 WINDOW_UPDATE of a stream": (get(1) + window_update(1, 1), Answered()),
-    "generic/3.10 CONTINUATION": (headers(1, BLOCK, end_headers=False) + cont(1, literal("x-a", "b")), Answered()),
-    "generic/3.10 several CONTINUATION": (
+    "basics: PING": (b"", Script(lambda client: client.ping(b"8 bytes\0"))),
+    "basics: GOAWAY": (h2.goaway(0), Script(lambda client: client.read_to_end())),
+    "basics: WINDOW_UPDATE of the connection": (window_update(0, 1), Alive()),
+    "basics: WINDOW_UPDATE of a stream": (get(1) + window_update(1, 1), Answered()),
+    "basics: CONTINUATION": (headers(1, BLOCK, end_headers=False) + cont(1, literal("x-a", "b")), Answered()),
+    "basics: several CONTINUATION": (
         headers(1, BLOCK, end_headers=False) + cont(1, literal("x-a", "b"), False)
         + cont(1, literal("x-b", "c")), Answered()),
-    "generic/4 GET": (get(1), Answered()),
-    "generic/4 HEAD": (headers(1, request_lines("HEAD")), Answered()),
-    "generic/4 POST": (post(1) + data(1, b"test", True), Answered()),
-    "generic/4 POST with trailers": (
+    "basics: GET": (get(1), Answered()),
+    "basics: HEAD": (headers(1, request_lines("HEAD")), Answered()),
+    "basics: POST": (post(1) + data(1, b"test", True), Answered()),
+    "basics: POST with trailers": (
         post(1, extra=[("trailer", "x-test")]) + data(1, b"test") + headers(1, [("x-test", "ok")]), Answered()),
 }
 
@@ -214,9 +215,9 @@ def closed_by(*last):
 
 SECTION_3_TO_5 = {
     "4.1 frame of an unknown type": (frame(22, 0, 0, bytes(8)), Alive()),
-    "4.1 unknown flags": (frame(h2.PING, 0x16, 0, b"h2spec\0\0"),
+    "4.1 unknown flags": (frame(h2.PING, 0x16, 0, b"8 bytes\0"),
                           Script(lambda client: client.wait_kind(h2.PING))),
-    "4.1 reserved bit of the stream id": (frame(h2.PING, 0, 1 << 31, b"h2spec\0\0"),
+    "4.1 reserved bit of the stream id": (frame(h2.PING, 0, 1 << 31, b"8 bytes\0"),
                                          Script(lambda client: client.wait_kind(h2.PING))),
     "4.2 DATA of 2^14": (post(1) + data(1, b"x" * 16384, True), Answered()),
     "4.2 DATA over 2^14": (post(1) + data(1, b"x" * 16385, True), SIZE),
@@ -287,7 +288,7 @@ SECTION_6 = {
     "6.5.2 ENABLE_CONNECT_PROTOCOL 2": (settings((h2.ENABLE_CONNECT_PROTOCOL, 2)), PROTOCOL),
     "6.5.3 ACK": (settings((h2.INITIAL_WINDOW_SIZE, 100)), Script(
         lambda client: client.read_until(lambda got: got.kind == h2.SETTINGS and got.flags & h2.ACK))),
-    "6.7 PING": (frame(h2.PING, 0, 0, b"h2spec\0\0"), Script(lambda client: client.wait_kind(h2.PING))),
+    "6.7 PING": (frame(h2.PING, 0, 0, b"8 bytes\0"), Script(lambda client: client.wait_kind(h2.PING))),
     "6.7 PING on a stream": (frame(h2.PING, 0, 1, bytes(8)), PROTOCOL),
     "6.7 PING of 6 bytes": (frame(h2.PING, 0, 0, bytes(6)), SIZE),
     "6.8 GOAWAY on a stream": (frame(h2.GOAWAY, 0, 1, bytes(8)), PROTOCOL),
@@ -425,9 +426,9 @@ def test_a_client_that_does_not_start_with_settings_is_refused(proxy, first):
         PROTOCOL.check(client)
 
 
-# RFC 9113 §3.4: what is no preface is HTTP/1 on a clear connection, and so a bad request.
-@pytest.mark.parametrize("preface", [b"INVALID CONNECTION PREFACE\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\nXX",
-                                     b"PRI * HTTP/2.0\r\n\r\n", b"PRI * HTTP/3.0\r\n\r\nSM\r\n\r\n"])
+# RFC 9113 §3.4: what looks like a request line is HTTP/1 on a clear connection, and so a bad request.
+@pytest.mark.parametrize("preface", [b"PRI * HTTP/2.0\r\n\r\nSM\r\nXX", b"PRI * HTTP/2.0\r\n\r\n",
+                                     b"PRI * HTTP/3.0\r\n\r\nSM\r\n\r\n"])
 def test_a_bad_preface_ends_the_connection(proxy, preface):
     with RawClient(proxy.port) as client:
         client.send(preface + (b"\r\n\r\n" if preface.endswith(b"XX") else b""))
