@@ -32,17 +32,19 @@ Chunk* allocate(ChunkPool* pool, std::size_t capacity) {
 
 ChunkPool::~ChunkPool() {
   TI_ASSERT(live_ == 0 && "a chunk outlives its pool");
-  while (free_ != nullptr) std::free(std::exchange(free_, free_->next_free));
+  for (Kept* kept : {&small_, &bulk_}) {
+    while (kept->free != nullptr) std::free(std::exchange(kept->free, kept->free->next_free));
+  }
 }
 
-Chunk* ChunkPool::take() {
+Chunk* ChunkPool::take(Kept& kept) {
   ++live_;
-  if (free_ == nullptr) {
+  if (kept.free == nullptr) {
     ++allocated_;
-    return allocate(this, kChunkBytes);
+    return allocate(this, kept.capacity);
   }
-  Chunk* chunk = std::exchange(free_, free_->next_free);
-  --free_count_;
+  Chunk* chunk = std::exchange(kept.free, kept.free->next_free);
+  --kept.count;
   ASAN_UNPOISON_MEMORY_REGION(chunk->data(), chunk->capacity);
   chunk->references = 1;
   return chunk;
@@ -56,14 +58,15 @@ Chunk* ChunkPool::take_large(std::size_t bytes) {
 
 void ChunkPool::give_back(Chunk* chunk) noexcept {
   --live_;
-  if (chunk->capacity != kChunkBytes || free_count_ >= kKeptChunks) {
+  Kept& kept = chunk->capacity == kChunkBytes ? small_ : bulk_;
+  if (chunk->capacity != kept.capacity || kept.count >= kept.most) {
     std::free(chunk);
     return;
   }
   // A view that outlives its chunk is a bug, also while the pool keeps the memory.
   ASAN_POISON_MEMORY_REGION(chunk->data(), chunk->capacity);
-  chunk->next_free = std::exchange(free_, chunk);
-  ++free_count_;
+  chunk->next_free = std::exchange(kept.free, chunk);
+  ++kept.count;
 }
 
 ChunkQueue::ChunkQueue(ChunkQueue&& other) noexcept

@@ -54,10 +54,11 @@ Bio RecordIo::make_bio() {
 
 bool RecordIo::fill() {
   if (ended_ || error_) return false;
-  ChunkRef chunk(pool_.take());
+  ChunkRef chunk(bulk_ ? pool_.take_bulk() : pool_.take());
   const net::ReadResult result = inner_.read({chunk->data(), chunk->capacity});
   switch (result.status) {
     case net::ReadResult::Status::bytes:
+      bulk_ = result.bytes >= ChunkPool::kChunkBytes;
       input_ = {
           .chunk = std::move(chunk), .begin = 0, .end = static_cast<std::uint32_t>(result.bytes)};
       return true;

@@ -63,6 +63,7 @@ class RecordIo {
   ChunkPool& pool_;
   net::Transport& inner_;
   Slice input_;
+  bool bulk_ = false;  // The peer has more to say than a chunk holds.
   ChunkQueue output_;
   std::size_t budget_ = 0;
   std::optional<Error> error_;

@@ -54,6 +54,23 @@ TEST(ChunkPool, KeepsABoundedNumberOfChunks) {
   EXPECT_EQ(pool.live(), 0u);
 }
 
+TEST(ChunkPool, KeepsBulkChunksApart) {
+  ChunkPool pool;
+  ChunkRef bulk(pool.take_bulk());
+  EXPECT_EQ(bulk->capacity, ChunkPool::kBulkBytes);
+  const Chunk* const address = bulk.get();
+  bulk.reset();
+  EXPECT_EQ(ChunkRef(pool.take())->capacity, kChunk);
+  EXPECT_EQ(ChunkRef(pool.take_bulk()).get(), address);
+  EXPECT_EQ(pool.allocated(), 2u);
+  std::vector<ChunkRef> many;
+  for (std::size_t i = 0; i < ChunkPool::kKeptBulkChunks + 10; ++i) {
+    many.emplace_back(pool.take_bulk());
+  }
+  many.clear();
+  EXPECT_EQ(pool.live(), 0u);
+}
+
 TEST(ChunkPool, DoesNotKeepLargeChunks) {
   ChunkPool pool;
   ChunkRef large(pool.take_large(kChunk + 1));

@@ -50,6 +50,31 @@ TEST_F(InputBufferTest, LeavesConsumedBytesInPlaceWhileSomebodyHoldsTheirChunk) 
   EXPECT_EQ(view, "first");
 }
 
+TEST_F(InputBufferTest, TakesLargerChunksWhileThePeerFillsThem) {
+  EXPECT_EQ(input_.room().size(), ChunkPool::kChunkBytes);
+  receive(std::string(ChunkPool::kChunkBytes, 'x'));
+  const Slice taken = input_.take();
+  EXPECT_EQ(input_.room().size(), ChunkPool::kBulkBytes);
+  receive("the rest");
+  const Slice rest = input_.take();
+  EXPECT_EQ(rest.bytes().size(), 8U);
+  input_.release_if_empty();
+  // A lot came in this turn, so the next one begins with a large one; little, and it ends there.
+  EXPECT_EQ(input_.room().size(), ChunkPool::kBulkBytes);
+  receive("little");
+  input_.consume(6);
+  input_.release_if_empty();
+  EXPECT_EQ(input_.room().size(), ChunkPool::kChunkBytes);
+}
+
+TEST_F(InputBufferTest, ALargeChunkIsLeftBeforeReadsBecomeSmall) {
+  receive(std::string(ChunkPool::kChunkBytes, 'x'));
+  (void)input_.take();
+  receive(std::string(ChunkPool::kBulkBytes - 10'000, 'y'));
+  const Slice held = input_.take();
+  EXPECT_EQ(input_.room().size(), ChunkPool::kBulkBytes);
+}
+
 TEST_F(InputBufferTest, StartsAtTheFrontAgainOnceAllIsConsumed) {
   receive("first");
   const void* front = input_.unread().data();
