@@ -91,6 +91,11 @@ class Judge {
     require(out_.is_at_boundary());
   }
   [[nodiscard]] bool said_goaway_for_error() const { return goaway_for_error_; }
+  // What we may still send on a stream.
+  [[nodiscard]] std::int64_t window_left(std::uint32_t id) {
+    return std::min(initial_ + window_of(id) - sent_[id],
+                    http2::kDefaultWindow + window_of(0) - sent_[0]);
+  }
 
  private:
   static std::uint32_t u32(std::string_view text, std::size_t at) {
