@@ -13,7 +13,7 @@ from h2.settings import SettingCodes
 from harness import frames as h2
 from harness.frames import FrameClient, FrameOrigin, data, goaway, post, rst_stream
 from harness.message import ConnectionEnded
-from harness.proxy import destination, forward_to, to_cluster
+from harness.proxy import forward_to
 from harness.raw import RawClient
 from harness.talk import Http2Client, talk_origin
 from harness.wait import is_full_scale, wait_stable, wait_until
@@ -260,39 +260,6 @@ def test_a_connection_that_breaks_is_retried_only_if_that_is_safe(start_proxy, s
         assert client.get(7)[0].status == 200
 
 
-@pytest.mark.parametrize("how", ["goaway", "refused"])
-def test_what_one_destination_leaves_unprocessed_the_other_takes(start_proxy, start_origin, how):
-    """And neither counts as a failure: the first one is asked again."""
-    asked = []
-
-    def handler(name):
-        def handle(connection):
-            origin = FrameOrigin(connection)
-            try:
-                while True:
-                    got = origin.next_request()
-                    asked.append(name)
-                    if len(asked) > 1:
-                        origin.respond(got.stream, body=name)
-                    elif how == "goaway":
-                        origin.send(goaway(0))
-                    else:
-                        origin.send(rst_stream(got.stream, h2.REFUSED_STREAM))
-            except ConnectionEnded:
-                pass
-        return handle
-    origins = [start_origin(handler(b"a")), start_origin(handler(b"b"))]
-    proxy = start_proxy(to_cluster([destination(origin, str(at)) for at, origin in enumerate(origins)], cluster_keys={
-        "upstreamHttpProtocol": "http2", "loadBalancingPolicy": "RoundRobin"}))
-    with FrameClient(proxy.port) as client:
-        client.send(h2.headers(1, h2.request_lines("POST"), end_stream=False), data(1, b"body", True))
-        head, body, _ = client.wait_message(1)
-        assert head.status == 200
-        assert len(asked) == 2 and asked[0] != asked[1] == body
-        bodies = {client.get(stream)[1] for stream in range(3, 11, 2)}
-        assert bodies == {b"a", b"b"}
-
-
 @pytest.mark.parametrize("request_", [h2.headers(3, h2.request_lines("POST")),
                                       post(3) + data(3, b"body", True)], ids=["no body", "body"])
 def test_a_request_that_never_left_is_sent_again(start_proxy, start_origin, request_):
@@ -321,34 +288,6 @@ def test_a_request_that_never_left_is_sent_again(start_proxy, start_origin, requ
             proxy.process.send_signal(signal.SIGCONT)
         head, body, _ = client.wait_message(3)
         assert (head.status, body) == (200, b"2")
-
-
-def test_trailers_wait_for_an_origin_as_a_body_does(start_proxy, start_origin):
-    """The second request can be sent only once the origin has said how many it takes."""
-    go_on, seen = threading.Event(), {}
-
-    def handle(connection):
-        origin = FrameOrigin(connection, handshake=False)
-        origin.answers = False  # Also not its SETTINGS, before ours.
-        try:
-            first = origin.next_request()
-            assert go_on.wait(WAIT)
-            origin.send(h2.settings())
-            origin.respond(first.stream)
-            second = origin.next_request()
-            trailers = origin.read_until(lambda got: got.kind == h2.HEADERS and got.stream == second.stream)
-            seen.update(trailers.lines)
-            origin.respond(second.stream, body=b"done")
-            origin.serve()
-        except ConnectionEnded:
-            pass
-    proxy = start_proxy(to_h2c(start_origin(handle), server={"limits": {"maxOriginHttp2ConnectionsPerAuthority": 1}}))
-    with FrameClient(proxy.port) as client:
-        client.send(h2.get(1), post(3), h2.headers(3, [("x-sum", "42")]))
-        client.ping()
-        go_on.set()
-        assert client.wait_message(3)[1] == b"done"
-    assert seen == {"x-sum": "42"}
 
 
 # ---- Limits of the origin, and the pool

@@ -197,7 +197,6 @@ def test_heads_do_not_pile_up_for_a_client_that_reads_nothing(start_proxy, start
         assert proxy.rss_bytes - before < (64 if is_sanitized() else 24) * MIB
 
 
-@pytest.mark.xfail(strict=True, reason="Http2Link::flush() forgets to ask the codec again once its output was full")
 def test_a_client_that_reads_at_last_gets_all_its_answers(start_proxy, start_origin):
     origin = with_large_heads(start_origin)
     proxy = start_proxy(forward_to(origin))

@@ -3,8 +3,6 @@
 python3-h2, with the library's frames inside the tunnel)."""
 
 import asyncio
-import base64
-import hashlib
 import itertools
 import os
 import threading
@@ -28,11 +26,6 @@ from websockets.protocol import OPEN, Protocol, Side
 WAIT = 15
 KINDS = ("h1", "h1s", "h2c", "h2s")
 MESSAGES = ["text", "", b"binary", "\N{SNOWMAN}", os.urandom(70_000), b"z" * 700_000]
-
-
-def websocket_accept(key):
-    """RFC 6455 §4.2.2."""
-    return base64.b64encode(hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest())
 
 
 class Tunnel:
@@ -361,65 +354,3 @@ def test_bytes_before_the_switch_wait_for_it(start_proxy, start_origin):
         go_on.set()
         assert talk.wait_head() == 200
         assert talk.read_all() == b"late"
-
-
-@pytest.mark.parametrize("accept", ["", "Sec-WebSocket-Accept: \r\n"], ids=["no accept", "empty accept"])
-def test_a_switch_without_an_answer_to_the_key(start_proxy, start_origin, accept):
-    """Nor may bytes behind it reach the client, which has no head yet."""
-    def handle(connection):
-        if connection.read_request() is not None:
-            connection.send(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
-                            accept.encode() + b"\r\nbytes of a tunnel")
-            connection.read_to_end()
-    proxy = start_proxy(forward_to(start_origin(handle)))
-    with FrameClient(proxy.port) as client:
-        client.send(headers(1, [*h2.request_lines("CONNECT"), (":protocol", "websocket")], end_stream=False))
-        assert client.fate(1) == ("reset", h2.CONNECT_ERROR)
-        assert not [got for got in client.reader.seen if got.stream == 1 and got.kind in (h2.HEADERS, h2.DATA)]
-
-
-def test_a_refused_tunnel_ends_at_the_origin(start_proxy, start_origin):
-    """Our direction, which was kept open for it, ends with the refusal: the stream is not kept for ever."""
-    ended = threading.Event()
-
-    def handle(connection):
-        origin = FrameOrigin(connection, (h2.ENABLE_CONNECT_PROTOCOL, 1))
-        try:
-            request = origin.next_request()
-            assert not request.ends_stream
-            origin.respond(request.stream, status=403, body=b"no")
-            while True:
-                got = origin.read()
-                if got.stream == request.stream and (got.ends_stream or got.kind == h2.RST_STREAM):
-                    ended.set()
-        except ConnectionEnded:
-            pass
-    proxy = start_proxy(forward_to(start_origin(handle), upstreamHttpProtocol="http2"))
-    with FrameClient(proxy.port) as client:
-        client.send(headers(1, [*h2.request_lines("CONNECT"), (":protocol", "websocket")], end_stream=False))
-        head, body, _ = client.wait_message(1)
-        assert (head.status, body) == (403, b"no")
-        assert ended.wait(WAIT)
-
-
-def test_a_client_with_nothing_to_say_ends_its_direction_of_the_tunnel(start_proxy, start_origin):
-    """An extended CONNECT with END_STREAM: the origin sees the end, and may go on talking."""
-    ended = threading.Event()
-
-    def handle(connection):
-        request = connection.read_request()
-        if request is None:
-            return
-        accept = websocket_accept(request.fields.only("sec-websocket-key"))
-        connection.send(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-                        b"Sec-WebSocket-Accept: " + accept + b"\r\n\r\n")
-        connection.read_to_end()
-        ended.set()
-        connection.send(b"still here")
-        connection.close()
-    proxy = start_proxy(forward_to(start_origin(handle)))
-    with FrameClient(proxy.port) as client:
-        client.send(headers(1, [*h2.request_lines("CONNECT"), (":protocol", "websocket")], end_stream=True))
-        head, body, _ = client.wait_message(1)
-        assert ended.wait(WAIT)
-        assert (head.status, body) == (200, b"still here")
