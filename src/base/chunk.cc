@@ -196,7 +196,8 @@ void ChunkQueue::append(ChunkQueue& other, std::size_t bytes) {
 }
 
 void ChunkQueue::append_shared(const ChunkQueue& other) {
-  for (std::size_t i = 0; i < other.count_; ++i) push(other.slot(i));
+  // Small pieces are copied: each could pin a chunk of its own.
+  for (std::size_t i = 0; i < other.count_; ++i) append_slice(other.slot(i));
 }
 
 Bytes ChunkQueue::front() const noexcept { return count_ == 0 ? Bytes{} : slot(0).bytes(); }
