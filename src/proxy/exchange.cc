@@ -193,7 +193,8 @@ void Exchange::try_again_or_answer(const Error& error) {
   // (REFUSED_STREAM) says nothing about its health.
   const bool is_well =
       error.code == Code::closed && (origin_reused_ || error.retry == Retry::always);
-  if (is_well && origin_reused_) return connect(OriginPool::Wanted::fresh);
+  const bool was_refused = error.retry == Retry::always;
+  if (is_well && !was_refused) return connect(OriginPool::Wanted::fresh);
   if (connect_next(/*failed=*/!is_well)) return;
   if (is_well) return connect(OriginPool::Wanted::fresh);
   answer(error);

@@ -165,8 +165,7 @@ void Http2Link::flush() {
   do {
     // While the peer reads nothing, streams stay in the codec, where their number is limited.
     // What has come up meanwhile is asked for once there is room.
-    more_to_produce_ =
-        output_.size() >= kOutputBytes || connection_.produce(output_, kOutputBytes);
+    more_to_produce_ = output_.size() >= kOutputBytes || connection_.produce(output_, kOutputBytes);
     before = output_.size();
     if (before == 0) break;
     const auto written = transport_->write(output_);
