@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "config/diagnostic.h"
@@ -22,6 +23,18 @@ constexpr double kMaxSeconds = 24 * 3600;
 
 [[nodiscard]] std::chrono::milliseconds to_milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+// CLI::Range lets "nan" pass, which is neither below nor above anything.
+[[nodiscard]] CLI::Validator number_in(double low, double high) {
+  const std::string range = fmt::format("[{} - {}]", low, high);
+  return {[=](std::string& text) {
+            double value = 0;
+            const bool is_number = CLI::detail::lexical_cast(text, value);
+            if (is_number && value >= low && value <= high) return std::string();
+            return fmt::format("Value {} not in range {}", text, range);
+          },
+          fmt::format("FLOAT in {}", range)};
 }
 
 // Where the parent put the certificates; without it, a child has none.
@@ -114,12 +127,12 @@ class CommandLine {
         ->group(group);
     app_.add_option("--warmup-sec", warm_up_seconds_, "Before each step, not counted")
         ->envname("RPS_WARMUP_SEC")
-        ->check(CLI::Range(0.0, kMaxSeconds))
+        ->check(number_in(0, kMaxSeconds))
         ->capture_default_str()
         ->group(group);
     app_.add_option("--duration-sec", duration_seconds_, "What is measured of each step")
         ->envname("RPS_DURATION_SEC")
-        ->check(CLI::Range(0.01, kMaxSeconds))
+        ->check(number_in(0.01, kMaxSeconds))
         ->capture_default_str()
         ->group(group);
     app_.add_option("--repeats", ramp.repeats, "Of the whole sequence")
@@ -132,7 +145,7 @@ class CommandLine {
         ->group(group);
     app_.add_option("--rate", ramp.rate,
                     "Requests/s at fixed times; latency counts from when one was due. 0: off")
-        ->check(CLI::Range(0.0, 10e6))
+        ->check(number_in(0, 10e6))
         ->group(group);
     app_.add_option("--results-dir", ramp.results_dir, "Folder of the result files")
         ->type_name("DIR")
@@ -158,7 +171,7 @@ class CommandLine {
     number("--client-read-sleep-ms", load.read_pause_ms, "and then pauses", 60'000, group);
     number("--delay-ms", load.delay_ms, "Delay of the client's link, one way", 60'000, group);
     app_.add_option("--loss-percent", load.loss_percent, "Stalls of the client's link")
-        ->check(CLI::Range(0.0, 100.0))
+        ->check(number_in(0, 100))
         ->group(group);
     app_.add_flag("--websocket", load.websocket, "Echo of WebSocket messages")->group(group);
     app_.add_flag("--grpc", load.grpc, "gRPC, unary Echo; needs HTTP/2 on both legs")->group(group);
