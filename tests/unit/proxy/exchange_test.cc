@@ -104,7 +104,8 @@ TEST_F(ExchangeTest, FindsAClosedIdleConnectionBeforeAPostIsSentOnIt) {
   start();
   auto client = connect_client();
   auto first = first_exchange(*client);
-  first->close();
+  first->shutdown_write();
+  first->wait_until_delivered();
   client->send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
   auto second = accept_origin();
   receive_until(*second, "hello");
@@ -137,6 +138,7 @@ TEST_F(ExchangeTest, NeverReusesAConnectionThatEndedTogetherWithItsResponse) {
   // Both are there before the worker looks: one event tells of both, and no other follows.
   first->send(kOk);
   first->shutdown_write();
+  first->wait_until_delivered();
   receive_until(*client, "ok");
   client->send(kGet);
   auto second = accept_origin();
@@ -276,20 +278,16 @@ TEST_F(ExchangeTest, Answers404WithoutARouteAndKeepsTheConnection) {
 }
 
 TEST_F(ExchangeTest, TriesTheNextEndpointWhenOneRefuses) {
-  // A port that was free a moment ago: nobody listens there.
-  const std::uint16_t closed_port = [] {
-    auto socket = net::listen_tcp(*net::SocketAddress::parse("127.0.0.1", 0),
-                                  {.backlog = 1, .reuse_port = false, .accepted = {}});
-    return net::local_address_of(socket->get()).port();
-  }();
-  OriginEndpoint good = options().endpoints[0];
-  options().endpoints[0].port = closed_port;
-  good.index = 1;
-  options().endpoints.push_back(good);
+  // Bound, so that nobody else gets the port, and nobody listens there.
+  const net::SocketAddress any_port = *net::SocketAddress::parse("127.0.0.1", 0);
+  const net::FileDescriptor closed(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(closed.get(), any_port.get(), any_port.length()), 0);
+  add_endpoint();
+  options().endpoints[0].port = net::local_address_of(closed.get()).port();
   start();
   auto client = connect_client();
   client->send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
-  auto origin = accept_origin();
+  auto origin = accept_origin(1);
   EXPECT_THAT(receive_until(*origin, "hello"), StartsWith("POST /x "));
 }
 
@@ -340,7 +338,9 @@ TEST_F(ExchangeTest, NeverTakesBytesThatCameBeforeTheRequestForItsAnswer) {
   // Both wait for the worker's next turn, the request in front: the connection is given to the
   // request, and the event of the stray bytes follows.
   client->send(kGet);
+  client->wait_until_delivered();
   first->send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
+  first->wait_until_delivered();
   auto second = accept_origin();
   receive_until(*second, "\r\n\r\n");
   second->send(kOk);

@@ -60,5 +60,18 @@ TEST_F(ClientGreetingTest, AnInvalidPrefaceEndsInGoaway) {
   EXPECT_FALSE(client->was_reset());
 }
 
+// Without a limit for heads the general one is left, as for all that stalls.
+TEST_F(ClientGreetingTest, WaitsForTheRestOfAPrefaceOnlySoLong) {
+  options().timeouts.client_header = net::Duration(0);
+  options().timeouts.idle = net::Duration(50);
+  start();
+  const auto client = connect_client();
+  client->send(http2::kPreface.substr(0, 5));
+  pump_until([&] {
+    (void)client->receive();
+    return client->ended() || client->was_reset();
+  });
+}
+
 }  // namespace
 }  // namespace titanium::proxy
