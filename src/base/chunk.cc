@@ -153,7 +153,8 @@ void ChunkQueue::append(std::string_view text) {
 }
 
 void ChunkQueue::append_slice(Slice slice) {
-  if (slice.size() <= kCopyBytes) {
+  if (slice.size() == 0) return;
+  if (slice.size() * kSmallestShare <= slice.chunk->capacity + sizeof(Chunk)) {
     append(as_text(slice.bytes()));
   } else {
     push(std::move(slice));
@@ -196,7 +197,6 @@ void ChunkQueue::append(ChunkQueue& other, std::size_t bytes) {
 }
 
 void ChunkQueue::append_shared(const ChunkQueue& other) {
-  // Small pieces are copied: each could pin a chunk of its own.
   for (std::size_t i = 0; i < other.count_; ++i) append_slice(other.slot(i));
 }
 

@@ -122,12 +122,15 @@ struct Slice {
 
 // A first-in-first-out queue of bytes made of slices.
 //
-// Small pieces are copied into a chunk of the queue's own (cheaper than a slice each), large ones
-// are shared.
+// Small pieces are copied into a chunk of the queue's own (cheaper than a slice each, and a chunk
+// that is held for a few bytes is memory lost), large ones are shared.
 class ChunkQueue {
  public:
-  // Pieces up to this size are copied by append_slice(); larger ones are shared.
+  // Bytes that are cheaper to copy than to share.
   static constexpr std::size_t kCopyBytes = 1024;
+  // What append_slice() copies: pieces smaller than this part of their chunk. A queue therefore
+  // never holds more than so many times the memory of its bytes, and a chunk of its own.
+  static constexpr std::size_t kSmallestShare = 16;
 
   explicit ChunkQueue(ChunkPool& pool) noexcept : pool_(&pool) {}
   ChunkQueue(ChunkQueue&& other) noexcept;

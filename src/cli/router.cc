@@ -23,9 +23,9 @@ void BalancedGroup::started(const proxy::OriginEndpoint& endpoint) {
   balancer_.started(number_of(endpoint));
 }
 
-void BalancedGroup::finished(const proxy::OriginEndpoint& endpoint, bool failed,
+void BalancedGroup::finished(const proxy::OriginEndpoint& endpoint, Outcome outcome,
                              net::TimePoint now) {
-  balancer_.finished(number_of(endpoint), failed, now);
+  balancer_.finished(number_of(endpoint), outcome, now);
 }
 
 ConfiguredRouter::ConfiguredRouter(std::shared_ptr<const RouterPlan> plan,

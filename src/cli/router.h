@@ -43,7 +43,8 @@ class BalancedGroup final : public proxy::OriginGroup {
   [[nodiscard]] const proxy::OriginEndpoint* pick(
       std::span<const proxy::OriginEndpoint* const> tried, net::TimePoint now) override;
   void started(const proxy::OriginEndpoint& endpoint) override;
-  void finished(const proxy::OriginEndpoint& endpoint, bool failed, net::TimePoint now) override;
+  void finished(const proxy::OriginEndpoint& endpoint, Outcome outcome,
+                net::TimePoint now) override;
 
  private:
   [[nodiscard]] std::size_t number_of(const proxy::OriginEndpoint& endpoint) const noexcept {

@@ -109,11 +109,12 @@ std::uint64_t Balancer::next_random() noexcept {
 
 void Balancer::started(std::size_t index) noexcept { ++states_[index].active; }
 
-void Balancer::finished(std::size_t index, bool failed, TimePoint now) noexcept {
+void Balancer::finished(std::size_t index, Outcome outcome, TimePoint now) noexcept {
   State& state = states_[index];
   TI_ASSERT(state.active > 0);
   --state.active;
-  if (!failed) {
+  if (outcome == Outcome::unknown) return;
+  if (outcome == Outcome::answered) {
     state.failures_in_a_row = 0;
     state.set_aside_until = TimePoint::min();
     return;

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/outcome.h"
+
 namespace titanium::cluster {
 
 using TimePoint = std::chrono::steady_clock::time_point;
@@ -50,9 +52,10 @@ class Balancer {
                                                 std::span<const std::size_t> exclude = {});
 
   // An attempt on this destination begins and ends; each started() has one finished(). `failed`
-  // means that the destination could not be reached or broke the connection, not a 5xx answer.
+  // means that the destination could not be reached or broke the connection, not a 5xx answer;
+  // `unknown` leaves the count of failures as it was.
   void started(std::size_t index) noexcept;
-  void finished(std::size_t index, bool failed, TimePoint now) noexcept;
+  void finished(std::size_t index, Outcome outcome, TimePoint now) noexcept;
 
   [[nodiscard]] std::size_t active(std::size_t index) const noexcept;
   [[nodiscard]] bool is_set_aside(std::size_t index, TimePoint now) const noexcept;

@@ -46,30 +46,4 @@ class Assembly {
   std::size_t size_ = 0;
 };
 
-// Copies small slices behind each other into chunks of its own. A body that comes a byte at a time
-// would otherwise hold a whole chunk of input with each byte, and need a slice for it.
-class Packer {
- public:
-  explicit Packer(ChunkPool& pool) noexcept : pool_(&pool) {}
-
-  // Slices over ChunkQueue::kCopyBytes stay what they are.
-  [[nodiscard]] Slice pack(Slice slice) {
-    const auto bytes = static_cast<std::uint32_t>(slice.size());
-    if (bytes > ChunkQueue::kCopyBytes) return slice;
-    if (!chunk_ || chunk_->capacity - end_ < bytes) {
-      chunk_ = ChunkRef(pool_->take());
-      end_ = 0;
-    }
-    std::memcpy(chunk_->data() + end_, slice.bytes().data(), bytes);
-    end_ += bytes;
-    return {.chunk = chunk_, .begin = end_ - bytes, .end = end_};
-  }
-  void release() noexcept { chunk_.reset(); }
-
- private:
-  ChunkPool* pool_;
-  ChunkRef chunk_;
-  std::uint32_t end_ = 0;
-};
-
 }  // namespace titanium::http2

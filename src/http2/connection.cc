@@ -41,7 +41,6 @@ Connection::Connection(Role role, const Options& options, ChunkPool& pool,
       now_(now),
       partial_(pool),
       block_(pool),
-      packer_(pool),
       piece_(pool),
       next_own_id_(role == Role::client ? 1 : 2),
       ack_deadline_(now + options.settings_ack_time),
@@ -165,10 +164,7 @@ void Connection::detach(Stream& stream) noexcept {
   stream.queue_.clear();
   // Whatever its owner still holds of it must not keep the others waiting for ever.
   receive_window_.consume(stream.receive_window_.waiting());
-  const std::uint32_t grown = stream.receive_window_.size() - options_.stream_window_bytes;
-  window_growth_ -= grown;
-  receive_window_.resize(receive_window_.size() - grown);
-  if (receive_window_.waiting() == 0) packer_.release();
+  return_growth(stream, options_.stream_window_bytes);
   stream.state_ = State::closed;
   stream.id_ = 0;
 }
@@ -186,8 +182,11 @@ Result<> Connection::on_peer_end(Stream& stream, const http::FieldList& trailers
   }
   apply(stream, Event::recv_end_stream);
   const std::uint32_t id = stream.id_;
+  stream.ListLink<WindowDue>::unlink();
   if (!stream.discards_) handler_.on_end(stream, trailers);
-  if (stream.id_ == id) close_if_done(stream);
+  if (stream.id_ != id) return {};
+  shrink_window(stream);
+  close_if_done(stream);
   return {};
 }
 

@@ -272,6 +272,8 @@ class Connection {
   void flush_control(ChunkQueue& out);
   void write_window_updates();
   void tune_window(Stream& stream);
+  void shrink_window(Stream& stream) noexcept;
+  void return_growth(Stream& stream, std::uint32_t size) noexcept;
   void produce_data(Stream& stream, ChunkQueue& out);
   void write_data_frame(Stream& stream, std::size_t bytes, bool ended, ChunkQueue& out);
   void write_queued_trailers(Stream& stream);
@@ -296,7 +298,6 @@ class Connection {
   HpackDecoder decoder_;
   FieldBlock scratch_block_;
   http::FieldList trailers_;
-  Packer packer_;
   ChunkQueue piece_;
 
   // Streams.

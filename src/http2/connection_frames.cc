@@ -19,7 +19,7 @@ std::uint32_t u31_at(Bytes bytes, std::size_t at) { return u32_at(bytes, at) & 0
 // What a peer's RST_STREAM means for the request.
 Error reset_error(std::uint32_t code, Side peer) {
   const bool refused = code == std::to_underlying(ErrorCode::refused_stream);
-  return {.code = Code::closed,
+  return {.code = refused ? Code::refused : Code::closed,
           .side = peer,
           // RFC 9113 §8.7: nothing of it was processed.
           .retry = refused ? Retry::always : Retry::never,
@@ -146,7 +146,7 @@ Result<> Connection::drop_unprocessed(std::uint32_t last_id) {
   });
   while (Stream* stream = dropped.front()) {
     detach(*stream);
-    handler_.on_reset(*stream, {.code = Code::closed,
+    handler_.on_reset(*stream, {.code = Code::refused,
                                 .side = peer_side(),
                                 .retry = Retry::always,
                                 .native = static_cast<std::int32_t>(ErrorCode::refused_stream),

@@ -323,7 +323,7 @@ Result<> Connection::deliver_data(Slice piece) {
   }
   receive_window_.receive(bytes);
   stream->receive_window_.receive(bytes);
-  piece_.push(packer_.pack(std::move(piece)));
+  piece_.push(std::move(piece));
   handler_.on_data(*stream, piece_);
   TI_ASSERT(piece_.empty());
   piece_.clear();

@@ -132,13 +132,12 @@ void Connection::consumed(Stream& stream, std::size_t bytes) {
   bytes = std::min(bytes, stream.receive_window_.waiting());
   stream.receive_window_.consume(bytes);
   receive_window_.consume(bytes);
-  if (receive_window_.waiting() == 0) packer_.release();
   note_window_due(stream);
 }
 
 void Connection::note_window_due(Stream& stream) noexcept {
-  const bool gets_more = next_state(stream.state_, Event::recv_end_stream) && !stream.discards_;
-  if (!gets_more || stream.receive_window_.due() == 0) return;
+  if (!next_state(stream.state_, Event::recv_end_stream)) return shrink_window(stream);
+  if (stream.discards_ || stream.receive_window_.due() == 0) return;
   if (!stream.ListLink<WindowDue>::is_linked()) window_due_.push_back(stream);
 }
 
@@ -208,6 +207,21 @@ void Connection::tune_window(Stream& stream) {
   window_growth_ += more;
   stream.receive_window_.resize(size + more);
   receive_window_.resize(receive_window_.size() + more);
+}
+
+// The peer sends no more on the stream: others may grow by what it does not need any more. What
+// still waits of it goes on taking its own share, and not that of the others.
+void Connection::shrink_window(Stream& stream) noexcept {
+  const auto waiting = static_cast<std::uint32_t>(stream.receive_window_.waiting());
+  const std::uint32_t needed = std::max(options_.stream_window_bytes, waiting);
+  return_growth(stream, std::min(stream.receive_window_.size(), needed));
+}
+
+void Connection::return_growth(Stream& stream, std::uint32_t size) noexcept {
+  const std::uint32_t grown = stream.receive_window_.size() - size;
+  window_growth_ -= grown;
+  receive_window_.resize(receive_window_.size() - grown);
+  stream.receive_window_.resize(size);
 }
 
 void Connection::flush_control(ChunkQueue& out) {

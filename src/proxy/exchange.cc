@@ -79,13 +79,13 @@ void Exchange::clear() {
   attempts_ = 0;
   wait_ = Wait::nothing;
   request_ended_ = request_discarded_ = response_started_ = response_ended_ = false;
-  endpoint_failed_ = continued_ = false;
+  continued_ = false;
+  outcome_ = Outcome::unknown;
   client_paused_ = origin_paused_ = origin_reused_ = tunnel_ = event_stream_ = false;
   replayable_ = true;
   interim_count_ = 0;
   request_bytes_ = response_bytes_ = 0;
   status_ = 0;
-  replay_.clear();
   hard_deadline_.reset();
 }
 
@@ -112,7 +112,7 @@ void Exchange::start(ClientStream& client, const ClientInfo& info) {
     arm();
   }
   client_authority_ = request_.authority;
-  if (!connect_next(/*failed=*/false)) answer(kNoEndpoint);
+  if (!connect_next(Outcome::unknown)) answer(kNoEndpoint);
 }
 
 void Exchange::reject(ClientStream& client, const ClientInfo& info, const Error& error) {
@@ -135,12 +135,12 @@ Result<> Exchange::check_request() const {
   return worker_.forwarding().check_loop(request_);
 }
 
-bool Exchange::connect_next(bool failed) {
+bool Exchange::connect_next(Outcome so_far) {
   if (tried_count_ == kMaxAttempts) return false;
   const auto tried = std::span(tried_).first(tried_count_);
   const OriginEndpoint* endpoint = route_.group->pick(tried, worker_.loop().now());
   if (endpoint == nullptr) return false;
-  leave_endpoint(failed);
+  leave_endpoint(so_far);
   tried_[tried_count_++] = endpoint_ = endpoint;
   route_.group->started(*endpoint);
   connect(OriginPool::Wanted::any);
@@ -184,20 +184,26 @@ void Exchange::on_origin_ready(OriginStream& origin, bool reused) {
 
 void Exchange::on_origin_failed(const Error& error) {
   pending_ = nullptr;
-  if (!may_retry(error) || !connect_next(/*failed=*/true)) answer(error);
+  if (!may_retry(error) || !connect_next(Outcome::failed)) answer(error);
 }
 
 void Exchange::try_again_or_answer(const Error& error) {
   if (!may_retry(error)) return answer(error);
-  // What an origin says of one connection (closed while idle, GOAWAY) or of its load
-  // (REFUSED_STREAM) says nothing about its health.
-  const bool is_well =
-      error.code == Code::closed && (origin_reused_ || error.retry == Retry::always);
-  const bool was_refused = error.retry == Retry::always;
-  if (is_well && !was_refused) return connect(OriginPool::Wanted::fresh);
-  if (connect_next(/*failed=*/!is_well)) return;
-  if (is_well) return connect(OriginPool::Wanted::fresh);
+  // An idle connection may be closed at any time: that says nothing of the next one.
+  const bool was_stale = error.code == Code::closed && origin_reused_;
+  if (was_stale) return connect(OriginPool::Wanted::fresh);
+  if (connect_next(outcome_of(error))) return;
+  if (error.retry == Retry::always) return connect(OriginPool::Wanted::fresh);
   answer(error);
+}
+
+// Who refuses a request (GOAWAY, REFUSED_STREAM) speaks of a connection or of its load, not of its
+// health. The same goes for a time-out while the request was still arriving.
+Outcome Exchange::outcome_of(const Error& error) const noexcept {
+  if (error.side != Side::origin || error.code == Code::refused) return Outcome::unknown;
+  // While the client is paused it is the origin that takes no more.
+  const bool was_asked = request_ended_ || client_paused_;
+  return error.code == Code::timed_out && !was_asked ? Outcome::unknown : Outcome::failed;
 }
 
 bool Exchange::may_retry(const Error& error) const {
@@ -220,11 +226,12 @@ void Exchange::on_request_data(ChunkQueue& data) {
     // request that the origin can refuse unprocessed.
     const bool may_come_back =
         origin_->may_be_refused() || (origin_reused_ && http::is_idempotent(request_.method));
-    replayable_ = may_come_back && !response_started_ && request_bytes_ <= kReplayBytes;
+    replayable_ = may_come_back && !response_started_ && request_bytes_ <= kReplayBytes &&
+                  worker_.keep_for_replay(data.size());
     if (replayable_) {
       replay_.append_shared(data);
     } else {
-      replay_.clear();
+      forget_replay();
     }
   }
   origin_->send_body(data);
@@ -233,6 +240,11 @@ void Exchange::on_request_data(ChunkQueue& data) {
     client_->pause_body();
   }
   arm();
+}
+
+void Exchange::forget_replay() noexcept {
+  worker_.forget_replay(replay_.size());
+  replay_.clear();
 }
 
 void Exchange::on_request_end(const http::FieldList& trailers) {
@@ -289,8 +301,9 @@ void Exchange::on_response() {
     return answer(kStraySwitch);
   }
   response_started_ = true;
+  outcome_ = Outcome::answered;
   status_ = response_.status;
-  replay_.clear();
+  forget_replay();
   wait_ = Wait::response_body;
   if (response_.body.kind == http::BodyKind::streamed) {
     const http::Field* type = response_.fields.find("content-type");
@@ -357,10 +370,7 @@ void Exchange::answer_or_abort(const Error& error) {
 
 void Exchange::answer(const Error& error) {
   drop_origin();
-  // A time-out of the whole exchange while the request was still arriving is not the origin's.
-  endpoint_failed_ =
-      error.side == Side::origin && !response_started_ &&
-      (error.code != Code::timed_out || request_ended_ || phase_ == Phase::connecting);
+  if (!response_started_) outcome_ = outcome_of(error);
   std::string where;
   if (endpoint_ != nullptr && error.side == Side::origin) {
     where = endpoint_->host + ":" + std::to_string(endpoint_->port);
@@ -397,9 +407,9 @@ void Exchange::drop_origin() {
   if (origin_ != nullptr) std::exchange(origin_, nullptr)->abort();
 }
 
-void Exchange::leave_endpoint(bool failed) {
+void Exchange::leave_endpoint(Outcome outcome) {
   if (endpoint_ == nullptr || route_.group == nullptr) return;
-  route_.group->finished(*endpoint_, failed, worker_.loop().now());
+  route_.group->finished(*endpoint_, outcome, worker_.loop().now());
   endpoint_ = nullptr;
 }
 
@@ -412,9 +422,9 @@ void Exchange::finish_if_done() {
 void Exchange::finish(const Error* error) {
   timer_.disarm();
   wait_ = Wait::nothing;
-  replay_.clear();
+  forget_replay();
   if (is_recorded()) report(error);
-  leave_endpoint(endpoint_failed_);
+  leave_endpoint(outcome_);
   phase_ = Phase::idle;
 }
 

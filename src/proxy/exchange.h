@@ -12,6 +12,7 @@
 #include "base/chunk.h"
 #include "base/error.h"
 #include "base/intrusive_list.h"
+#include "base/outcome.h"
 #include "http/message.h"
 #include "net/bound.h"
 #include "net/event_loop.h"
@@ -101,22 +102,26 @@ class Exchange : public ListLink<Exchange> {
     DecidedBy decided_by;
   };
   static constexpr std::size_t kMaxAttempts = 8;
-  // Request bodies up to this size are kept until the response starts, so that an idempotent
-  // request can be sent again.
+  // Request bodies up to this size are kept until the response starts, so that the request can be
+  // sent again (if Worker::keep_for_replay() allows).
   static constexpr std::size_t kReplayBytes = 64 * 1024;
 
   void begin(ClientStream& client, const ClientInfo& info);
   [[nodiscard]] Result<> check_request() const;
-  // Tries an endpoint that was not tried yet; false if there is none. `failed`: the one so far did.
-  [[nodiscard]] bool connect_next(bool failed);
+  // Tries an endpoint that was not tried yet; false if there is none. `so_far`: of the one that was
+  // tried last.
+  [[nodiscard]] bool connect_next(Outcome so_far);
   void connect(OriginPool::Wanted wanted);
   void try_again_or_answer(const Error& error);
   [[nodiscard]] bool may_retry(const Error& error) const;
+  // What an error that came instead of a response says of the endpoint.
+  [[nodiscard]] Outcome outcome_of(const Error& error) const noexcept;
+  void forget_replay() noexcept;
   void start_tunnel();
   void answer(const Error& error);
   void answer_or_abort(const Error& error);
   void drop_origin();
-  void leave_endpoint(bool failed);
+  void leave_endpoint(Outcome outcome);
   void finish_if_done();
   void finish(const Error* error);
   [[nodiscard]] bool is_recorded() const;
@@ -142,6 +147,7 @@ class Exchange : public ListLink<Exchange> {
   std::array<const OriginEndpoint*, kMaxAttempts> tried_{};
   std::size_t tried_count_ = 0;
   unsigned attempts_ = 0;
+  Outcome outcome_ = Outcome::unknown;  // Of the endpoint.
 
   Phase phase_ = Phase::idle;
   Wait wait_ = Wait::nothing;
@@ -149,8 +155,7 @@ class Exchange : public ListLink<Exchange> {
   bool request_discarded_ = false;
   bool response_started_ = false;
   bool response_ended_ = false;
-  bool continued_ = false;        // A 100 was passed on.
-  bool endpoint_failed_ = false;  // Instead of an answer, the origin gave us this error.
+  bool continued_ = false;  // A 100 was passed on.
   bool client_paused_ = false;
   bool origin_paused_ = false;
   bool origin_reused_ = false;

@@ -57,7 +57,7 @@ std::size_t Http2Link::backlog() const noexcept {
 void Http2Link::log_fault(const Error& error, std::string_view who) {
   const char* const leg = peer_ == Side::client ? "client" : "origin";
   const bool broke_rule = error.code == Code::protocol || error.code == Code::limit;
-  const auto suppressed = broke_rule ? worker_.http2_fault_to_log() : std::nullopt;
+  const auto suppressed = broke_rule ? worker_.http2_fault_to_log(peer_) : std::nullopt;
   if (!suppressed) {
     return worker_.logger().log(LogLevel::debug, "HTTP/2 connection with {} {} ended: {}", leg, who,
                                 error.what);

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "base/outcome.h"
 #include "http/message.h"
 #include "net/event_loop.h"
 #include "tls/context.h"
@@ -49,7 +50,7 @@ class OriginGroup {
   // An exchange was given to the endpoint, and has ended; `failed` means that no connection could
   // be had, or that it broke before a response.
   virtual void started(const OriginEndpoint& endpoint) = 0;
-  virtual void finished(const OriginEndpoint& endpoint, bool failed, net::TimePoint now) = 0;
+  virtual void finished(const OriginEndpoint& endpoint, Outcome outcome, net::TimePoint now) = 0;
 
  protected:
   ~OriginGroup() = default;

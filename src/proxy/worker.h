@@ -57,10 +57,18 @@ class Worker {
     return *pools_[endpoint.index];
   }
   // An HTTP/2 peer broke the rules: how many lines about that were suppressed, or nullopt: stay
-  // silent about this one.
-  [[nodiscard]] std::optional<std::uint64_t> http2_fault_to_log() {
-    return http2_faults_.pass(loop_.now());
+  // silent about this one. Clients can not hide what there is to say of origins.
+  [[nodiscard]] std::optional<std::uint64_t> http2_fault_to_log(Side peer) {
+    return (peer == Side::client ? client_faults_ : origin_faults_).pass(loop_.now());
   }
+  // Request bytes that an exchange wants to keep until its response begins, so that it can send
+  // them again. False: all exchanges together keep too many already.
+  [[nodiscard]] bool keep_for_replay(std::size_t bytes) noexcept {
+    if (bytes > kReplayBytes - replay_bytes_) return false;
+    replay_bytes_ += bytes;
+    return true;
+  }
+  void forget_replay(std::size_t bytes) noexcept { replay_bytes_ -= bytes; }
   // For decoding; both are empty between two uses.
   [[nodiscard]] ChunkQueue& scratch() noexcept { return scratch_; }
   [[nodiscard]] http::FieldList& trailers() noexcept { return trailers_; }
@@ -87,6 +95,8 @@ class Worker {
   class Acceptor;
   // Exchanges kept for reuse.
   static constexpr std::size_t kKeptExchanges = 1024;
+  // What keep_for_replay() allows: the whole body of 128 exchanges at least.
+  static constexpr std::size_t kReplayBytes = 8 * 1024 * 1024;
 
   void stop_if_drained();
   [[nodiscard]] ClientInfo info_of(const net::Transport& transport, std::size_t listener) const;
@@ -107,7 +117,9 @@ class Worker {
   std::vector<std::unique_ptr<OriginPool>> pools_;
   std::vector<std::unique_ptr<Acceptor>> acceptors_;
   IntrusiveList<ClientConnection> connections_;
-  RateLimited http2_faults_;
+  RateLimited client_faults_;
+  RateLimited origin_faults_;
+  std::size_t replay_bytes_ = 0;
   bool draining_ = false;
 };
 

@@ -192,16 +192,27 @@ TEST(ChunkQueue, WritesBehindWhatItAloneHoldsAgain) {
   EXPECT_EQ(pool.live(), 1u);
 }
 
+// By the part of its chunk that a slice is.
 TEST(ChunkQueue, CopiesSmallSlicesAndSharesLargeOnes) {
   ChunkPool pool;
-  ChunkQueue queue(pool);
-  queue.append("start ");
-  queue.append_slice(slice_of(pool, letters(ChunkQueue::kCopyBytes)));
-  EXPECT_EQ(pool.live(), 1u);
-  queue.append_slice(slice_of(pool, letters(ChunkQueue::kCopyBytes + 1)));
-  EXPECT_EQ(pool.live(), 2u);
-  EXPECT_EQ(contents(queue),
-            "start " + letters(ChunkQueue::kCopyBytes) + letters(ChunkQueue::kCopyBytes + 1));
+  struct Case {
+    Chunk* chunk;
+    std::uint32_t largest_copied;
+  };
+  const Case cases[] = {{pool.take(), 1024}, {pool.take_bulk(), 4096}};
+  for (const Case& c : cases) {
+    const ChunkRef chunk(c.chunk);
+    const std::string text = letters(chunk->capacity);
+    std::ranges::copy(text, chunk->data());
+    ChunkQueue queue(pool);
+    queue.append("start ");
+    queue.append_slice({.chunk = chunk, .begin = 0, .end = c.largest_copied});
+    EXPECT_EQ(chunk->references, 1U);
+    queue.append_slice({.chunk = chunk, .begin = 0, .end = c.largest_copied + 1});
+    EXPECT_EQ(chunk->references, 2U);
+    EXPECT_EQ(contents(queue),
+              "start " + text.substr(0, c.largest_copied) + text.substr(0, c.largest_copied + 1));
+  }
 }
 
 TEST(ChunkQueue, AppendsBehindALargeChunkWithMoreRoomThanAPooledOneHas) {

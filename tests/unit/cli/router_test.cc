@@ -109,7 +109,7 @@ TEST_F(ConfiguredRouterTest, AvoidsAnEndpointThatKeepsFailing) {
   proxy::OriginGroup* group = router.route(request("/a")).group;
   for (int i = 0; i < 3; ++i) {
     group->started(endpoints_[0]);
-    group->finished(endpoints_[0], true, kNow);
+    group->finished(endpoints_[0], Outcome::failed, kNow);
   }
   for (int i = 0; i < 4; ++i) EXPECT_EQ(group->pick({}, kNow)->host, "a2");
 }

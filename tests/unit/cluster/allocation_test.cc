@@ -22,7 +22,7 @@ TEST(Balancer, DoesNotAllocateAfterConstruction) {
       if (!index) continue;
       ++picked;
       balancer.started(*index);
-      balancer.finished(*index, i % 3 == 0, now);
+      balancer.finished(*index, i % 3 == 0 ? Outcome::failed : Outcome::answered, now);
     }
     EXPECT_EQ(test::allocations() - before, 0U);
     EXPECT_EQ(picked, 1'000U);

@@ -38,7 +38,7 @@ std::string choices(Balancer& balancer, int count, std::span<const std::size_t> 
 void fail(Balancer& balancer, std::size_t index, int times, TimePoint now = kNow) {
   for (int i = 0; i < times; ++i) {
     balancer.started(index);
-    balancer.finished(index, true, now);
+    balancer.finished(index, Outcome::failed, now);
   }
 }
 
@@ -93,8 +93,8 @@ TEST(LeastRequests, ChoosesTheLeastBusy) {
   Balancer balancer(Algorithm::least_requests, weighted({1, 1, 1}), kSeed);
   for (const std::size_t index : {0U, 0U, 1U, 1U, 2U}) balancer.started(index);
   EXPECT_EQ(choices(balancer, 3), "CCC");
-  balancer.finished(1, false, kNow);
-  balancer.finished(1, false, kNow);
+  balancer.finished(1, Outcome::answered, kNow);
+  balancer.finished(1, Outcome::answered, kNow);
   EXPECT_EQ(choices(balancer, 2), "BB");
   EXPECT_EQ(balancer.active(0), 2U);
   EXPECT_EQ(balancer.active(1), 0U);
@@ -134,12 +134,30 @@ TEST(Health, SetsADestinationAsideAfterFailuresInARow) {
   fail(balancer, 0, 2);
   EXPECT_FALSE(balancer.is_set_aside(0, kNow));
   balancer.started(0);
-  balancer.finished(0, false, kNow);  // A success: the count begins again.
+  balancer.finished(0, Outcome::answered, kNow);  // A success: the count begins again.
   fail(balancer, 0, 2);
   EXPECT_FALSE(balancer.is_set_aside(0, kNow));
   fail(balancer, 0, 1);
   EXPECT_TRUE(balancer.is_set_aside(0, kNow));
   EXPECT_EQ(choices(balancer, 4), "BBBB");
+}
+
+TEST(Health, AnEndThatSaysNothingChangesNothing) {
+  Balancer balancer(Algorithm::round_robin, weighted({1, 1}), kSeed);
+  for (int i = 0; i < 3; ++i) {
+    balancer.started(0);
+    balancer.finished(0, Outcome::unknown, kNow);
+  }
+  EXPECT_EQ(balancer.active(0), 0U);
+  EXPECT_FALSE(balancer.is_set_aside(0, kNow));
+  fail(balancer, 0, 2);
+  balancer.started(0);
+  balancer.finished(0, Outcome::unknown, kNow);
+  fail(balancer, 0, 1);
+  EXPECT_TRUE(balancer.is_set_aside(0, kNow));
+  balancer.started(0);
+  balancer.finished(0, Outcome::unknown, kNow);
+  EXPECT_TRUE(balancer.is_set_aside(0, kNow));
 }
 
 TEST(Health, TriesAgainAfterTheTimeAndThenOneFailureIsEnough) {
@@ -158,7 +176,7 @@ TEST(Health, TriesAgainAfterTheTimeAndThenOneFailureIsEnough) {
   EXPECT_FALSE(balancer.is_set_aside(0, later + seconds(10)));
 
   balancer.started(0);
-  balancer.finished(0, false, later + seconds(10));
+  balancer.finished(0, Outcome::answered, later + seconds(10));
   fail(balancer, 0, 2, later + seconds(11));
   EXPECT_FALSE(balancer.is_set_aside(0, later + seconds(11))) << "the success counts as recovery";
 }

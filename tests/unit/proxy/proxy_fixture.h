@@ -25,10 +25,10 @@
 
 namespace titanium::proxy::testing {
 
-// What an endpoint was given, and whether it was blamed for how that ended.
+// What an endpoint was given, and what the end of it was taken for.
 struct Verdict {
   std::size_t endpoint;
-  bool failed;
+  Outcome outcome;
   bool operator==(const Verdict&) const = default;
 };
 
@@ -48,8 +48,8 @@ class FixedRouter final : public Router, private OriginGroup {
     return tried.size() < endpoints_.size() ? &endpoints_[tried.size()] : nullptr;
   }
   void started(const OriginEndpoint& /*endpoint*/) override {}
-  void finished(const OriginEndpoint& endpoint, bool failed, net::TimePoint /*now*/) override {
-    verdicts_.push_back({.endpoint = endpoint.index, .failed = failed});
+  void finished(const OriginEndpoint& endpoint, Outcome outcome, net::TimePoint /*now*/) override {
+    verdicts_.push_back({.endpoint = endpoint.index, .outcome = outcome});
   }
 
   const std::vector<OriginEndpoint>& endpoints_;

@@ -12,7 +12,11 @@ namespace frames = http2::test;
 using frames::kEnd;
 using http2::ErrorCode;
 using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::Ne;
 using ::testing::Not;
 using ::testing::StartsWith;
 
@@ -154,8 +158,8 @@ TEST_P(LeftByAnOrigin, IsForTheNextEndpointAndNoFailure) {
   const auto next = accept_http2({}, 1);
   expect_answer_from(*next, 1);
   pump();
-  for (const Verdict& verdict : verdicts()) EXPECT_FALSE(verdict.failed);
-  EXPECT_THAT(verdicts(), Contains(Verdict{.endpoint = 1, .failed = false}));
+  EXPECT_THAT(verdicts(), Each(Field(&Verdict::outcome, Ne(Outcome::failed))));
+  EXPECT_THAT(verdicts(), Contains(Verdict{.endpoint = 1, .outcome = Outcome::answered}));
 }
 
 TEST_P(LeftByAnOrigin, IsForTheSameEndpointIfThereIsNoOther) {
@@ -168,7 +172,7 @@ TEST_P(LeftByAnOrigin, IsForTheSameEndpointIfThereIsNoOther) {
     expect_answer_from(*origin_, id_ + 2);  // The connection is as good as before.
   }
   pump();
-  for (const Verdict& verdict : verdicts()) EXPECT_FALSE(verdict.failed);
+  EXPECT_THAT(verdicts(), Each(Field(&Verdict::outcome, Ne(Outcome::failed))));
 }
 
 INSTANTIATE_TEST_SUITE_P(Http2OriginConnectionTest, LeftByAnOrigin,
@@ -181,6 +185,69 @@ INSTANTIATE_TEST_SUITE_P(Http2OriginConnectionTest, LeftByAnOrigin,
                                            Left{"RefusedPostFresh", false, true, false},
                                            Left{"RefusedPostUsed", false, true, true}),
                          [](const auto& of) { return std::string(of.param.name); });
+
+// Refusing is no failure either where the request can not be sent again.
+TEST_F(Http2OriginConnectionTest, BlamesNoOriginForRefusingWhatIsTooLargeToKeep) {
+  start();
+  const auto client = connect_http2();
+  client->send(frames::post(1) + zeros(1, 70'000, kEnd));
+  const auto origin = accept_http2({{kInitialWindow, kWideWindow}});
+  origin->send(frames::window_update(0, kWideWindow));
+  wait_for(*origin, "DATA 1 END");
+  origin->send(frames::rst_stream(1, ErrorCode::refused_stream));
+  EXPECT_THAT(wait_for(*client, "HEADERS 1"), HasSubstr(":status=502"));
+  pump();
+  EXPECT_THAT(verdicts(), ElementsAre(Verdict{.endpoint = 0, .outcome = Outcome::unknown}));
+}
+
+// Small pieces between large ones of another stream, read into the same large chunks: what is kept
+// of them, for an origin that takes none and for a retry, is not to hold those.
+TEST_F(Http2OriginConnectionTest, KeepsSmallPiecesWithoutTheChunksTheyCameIn) {
+  start();
+  const auto client = connect_http2();
+  client->send(frames::post(1));
+  const auto origin = accept_http2({{kInitialWindow, 0}});
+  origin->send(frames::window_update(0, kWideWindow));
+  wait_for(*origin, "HEADERS 1");
+  origin->send(frames::window_update(1, kWideWindow));
+  client->send(frames::post(3));
+  wait_for(*origin, "HEADERS 3");
+  constexpr int kPieces = 100;
+  constexpr std::size_t kPieceBytes = 1'100;
+  for (int i = 0; i < kPieces; ++i) {
+    client->send(zeros(1, 15'000) + zeros(3, kPieceBytes));
+    if (i % 10 == 9) {
+      pump();
+      origin->read();
+    }
+  }
+  pump();
+  // Twice, as they wait to be sent and to be sent again.
+  EXPECT_LE(worker().chunks().live(), 2 * (kPieces * kPieceBytes / ChunkPool::kChunkBytes + 2));
+}
+
+// What all exchanges together keep for a retry is bounded; the others go on without.
+TEST_F(Http2OriginConnectionTest, KeepsOnlySoMuchForRetries) {
+  start();
+  std::size_t kept = 0;
+  while (worker().keep_for_replay(1'000)) kept += 1'000;
+  EXPECT_GE(kept, 8'000'000U);
+  EXPECT_LE(kept, 9'000'000U);
+
+  const auto client = connect_http2();
+  client->send(frames::post(1, "/not-kept") + zeros(1, 1'000, kEnd));
+  const auto origin = accept_http2();
+  wait_for(*origin, "DATA 1 END");
+  worker().forget_replay(kept);
+  client->send(frames::post(3, "/kept") + zeros(3, 1'000, kEnd));
+  wait_for(*origin, "DATA 3 END");
+  origin->send(frames::rst_stream(1, ErrorCode::refused_stream) +
+               frames::rst_stream(3, ErrorCode::refused_stream));
+  EXPECT_THAT(wait_for(*client, "HEADERS 1"), HasSubstr(":status=502"));
+  EXPECT_THAT(wait_for(*origin, "HEADERS 5"), HasSubstr(":path=/kept"));
+  origin->send(respond(5, "204", kEnd));
+  EXPECT_THAT(wait_for(*client, "HEADERS 3"), HasSubstr(":status=204"));
+}
 
 // An upload that its origin does not read fills everything on the way. A POST behind it is known to
 // be unsent when the connection breaks; of the upload that can not be said.
