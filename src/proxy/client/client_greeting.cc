@@ -2,20 +2,32 @@
 #include "proxy/client/client_greeting.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "http/message.h"
 #include "http2/frames/frame.h"
 #include "proxy/worker.h"
 
 namespace titanium::proxy {
 namespace {
 
-// Three words without anything that a request target or a version has ("/", ":" or "*"): no line of
-// HTTP/1, also not a bad one.
-bool is_line_of_words(std::string_view seen) noexcept {
-  const std::string_view line = seen.substr(0, seen.find('\r'));
-  return line.size() < seen.size() && std::ranges::count(line, ' ') == 2 &&
-         line.find_first_of("/:*") == std::string_view::npos;
+constexpr std::size_t kLongestBadPreface = 64;
+
+// RFC 9113 §3.4: an invalid preface is an error of HTTP/2, whose peers could not read a 400. To be
+// told from a bad request line: a line of three words in capitals, and none is a method, a target
+// or a version of HTTP/1. nullopt: that is not clear yet.
+std::optional<bool> is_bad_preface(std::string_view seen) noexcept {
+  const std::string_view line = seen.substr(0, seen.find_first_of("\r\n"));
+  std::size_t words = 1;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] >= 'A' && line[i] <= 'Z') continue;
+    const bool ends_word = line[i] == ' ' && i > 0 && line[i - 1] != ' ';
+    if (!ends_word || ++words > 3) return false;
+    if (words == 2 && http::find_method(line.substr(0, i)) != http::Method::other) return false;
+  }
+  if (line.size() == seen.size() && line.size() < kLongestBadPreface) return std::nullopt;
+  return words == 3 && line.size() < seen.size() && line.back() != ' ';
 }
 
 }  // namespace
@@ -63,11 +75,12 @@ void ClientGreeting::on_readable() {
 ClientGreeting::Speaks ClientGreeting::judge() const noexcept {
   const std::string_view seen = input_.unread();
   const std::size_t known = std::min(seen.size(), http2::kPreface.size());
-  if (seen.substr(0, known) != http2::kPreface.substr(0, known)) {
-    // RFC 9113 §3.4: an invalid preface is an error of HTTP/2, whose peers could not read a 400.
-    return is_line_of_words(seen) ? Speaks::http2 : Speaks::http1;
+  if (seen.substr(0, known) == http2::kPreface.substr(0, known)) {
+    return known == http2::kPreface.size() ? Speaks::http2 : Speaks::unclear;
   }
-  return known == http2::kPreface.size() ? Speaks::http2 : Speaks::unclear;
+  const std::optional<bool> bad = is_bad_preface(seen);
+  if (!bad) return Speaks::unclear;
+  return *bad ? Speaks::http2 : Speaks::http1;
 }
 
 void ClientGreeting::become(Speaks version) {

@@ -31,6 +31,12 @@ TEST_F(ClientGreetingTest, TellsTheVersionsApart) {
   const Case cases[] = {
       {"preface", http2::kPreface, true, kSettings},
       {"words that are no request", "INVALID CONNECTION PREFACE\r\n\r\n", true, kGoaway},
+      {"words that begin with a method", "GET FOO BAR\r\n\r\n", false, "HTTP/1.1 400 "},
+      {"words with others than capitals", "get foo bar\r\n\r\n", false, "HTTP/1.1 400 "},
+      {"a target without its slash", "FETCH INDEX.HTML HTTP\r\n\r\n", false, "HTTP/1.1 400 "},
+      {"too few words", "CONNECTION PREFACE\r\n\r\n", false, "HTTP/1.1 400 "},
+      {"too many words", "ONE MORE BAD PREFACE\r\n\r\n", false, "HTTP/1.1 400 "},
+      {"words and a space", "BAD PREFACE \r\n\r\n", false, "HTTP/1.1 400 "},
       {"one word", "GARBAGE\r\n\r\n", false, "HTTP/1.1 400 "},
       {"a bad version", "GET / HTP/1.1\r\n\r\n", false, "HTTP/1.1 400 "},
       {"a target and no version", "GET / one\r\n\r\n", false, "HTTP/1.1 400 "},
@@ -47,6 +53,23 @@ TEST_F(ClientGreetingTest, TellsTheVersionsApart) {
       EXPECT_EQ(std::string_view(said).substr(3, kSettings.size()), kSettings);
     } else {
       EXPECT_THAT(said, StartsWith(c.answer));
+    }
+  }
+}
+
+// What the network makes of it changes no verdict.
+TEST_F(ClientGreetingTest, TellsTheVersionsApartAtEveryCut) {
+  start();
+  for (const std::string_view first : {"INVALID CONNECTION PREFACE\r\n\r\n", "GET FOO BAR\r\n\r\n",
+                                       "PRI * HTTP/3.0\r\n\r\nSM\r\n\r\n"}) {
+    for (std::size_t cut = 1; cut < first.size(); ++cut) {
+      SCOPED_TRACE(std::string(first.substr(0, cut)));
+      const auto client = connect_client();
+      client->send(first.substr(0, cut));
+      pump();
+      client->send(first.substr(cut));
+      const std::string_view answer = first.starts_with("INVALID") ? kGoaway : "HTTP/1.1 ";
+      EXPECT_THAT(receive_until(*client, answer), HasSubstr(answer));
     }
   }
 }
