@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/ascii.h"
+#include "base/text_words.h"
 #include "http/scan.h"
 
 namespace titanium::http {
@@ -123,11 +124,7 @@ bool is_field_value(std::string_view text) noexcept {
 }
 
 bool equals_ignore_case(std::string_view a, std::string_view b) noexcept {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (to_lower(a[i]) != to_lower(b[i])) return false;
-  }
-  return true;
+  return same_text_ignore_case(a, b);
 }
 
 std::string_view trim_blanks(std::string_view text) noexcept {

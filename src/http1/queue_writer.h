@@ -24,8 +24,22 @@ class QueueWriter {
     if (text.size() > static_cast<std::size_t>(end_ - at_)) [[unlikely]] {
       if (!make_room(text)) return;
     }
-    if (!text.empty()) std::memcpy(at_, text.data(), text.size());
-    at_ += text.size();
+    copy(text);
+  }
+
+  // A field line: `name: value`, CR LF.
+  void put_field(std::string_view name, std::string_view value) {
+    constexpr std::string_view kColon = ": ";
+    constexpr std::string_view kEnd = "\r\n";
+    const std::size_t bytes = name.size() + kColon.size() + value.size() + kEnd.size();
+    if (bytes > static_cast<std::size_t>(end_ - at_)) [[unlikely]] {
+      for (const std::string_view part : {name, kColon, value, kEnd}) put(part);
+      return;
+    }
+    copy(name);
+    copy(kColon);
+    copy(value);
+    copy(kEnd);
   }
 
   void put_number(std::uint64_t number, int base = 10) {
@@ -37,6 +51,11 @@ class QueueWriter {
  private:
   // Holds a typical head; a queue's tail with less room than this is left as it is.
   static constexpr std::size_t kWindowBytes = 1024;
+
+  void copy(std::string_view text) {
+    if (!text.empty()) std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
+  }
 
   void open(std::size_t bytes) {
     begin_ = at_ = out_.reserve(bytes);

@@ -44,10 +44,7 @@ void put_checked_field(QueueWriter& out, const http::Field& field) {
   const bool clean = http::is_token(field.name) && http::is_field_value(field.value);
   TI_ASSERT(clean && "field that cannot be written");
   if (!clean) return;
-  out.put(field.name);
-  out.put(": ");
-  out.put(field.value);
-  out.put("\r\n");
+  out.put_field(field.name, field.value);
 }
 
 // Writes the fields in their order. Lines that arrived in the form in which they leave, and next to

@@ -35,7 +35,7 @@ ReadResult Connection::read(std::span<std::uint8_t> into) {
   if (state_ == State::failed) return {.status = ReadResult::Status::failed, .error = *error_};
   if (state_ == State::handshaking) return {};
   if (finished_) return {.status = *finished_};
-  ERR_clear_error();
+  clear_openssl_errors();
   std::size_t length = 0;
   const int outcome = SSL_read_ex(ssl_.get(), into.data(), into.size(), &length);
   if (outcome == 1) {
@@ -80,7 +80,7 @@ bool Connection::is_stale() {
   // A TLS 1.3 server sends session tickets whenever it likes: bytes on an idle connection do not
   // mean that it is over, so they are looked at. SSL_peek() keeps data for read().
   if (!io_.has_input() && SSL_has_pending(ssl_.get()) == 0 && !inner_->is_stale()) return false;
-  ERR_clear_error();
+  clear_openssl_errors();
   std::uint8_t byte = 0;
   std::size_t length = 0;
   const int outcome = SSL_peek_ex(ssl_.get(), &byte, 1, &length);
@@ -136,7 +136,7 @@ void Connection::encrypt() {
   std::array<std::uint8_t, kRecordBytes> scratch;
   while (!plain_.empty() && io_.output().size() < kFlushBytes) {
     const Bytes record = next_record(scratch);
-    ERR_clear_error();
+    clear_openssl_errors();
     std::size_t written = 0;
     if (SSL_write_ex(ssl_.get(), record.data(), record.size(), &written) != 1) {
       // The queue behind the BIO takes everything, so this is no want-write.
@@ -151,7 +151,7 @@ void Connection::flush() {
   while (!inner_blocked_) {
     if (state_ == State::open) encrypt();
     if (state_ == State::open && closing_ == Closing::wanted && plain_.empty()) {
-      ERR_clear_error();
+      clear_openssl_errors();
       // Reading goes on (RFC 8446 §6.1): the peer's close_notify is not waited for.
       (void)SSL_shutdown(ssl_.get());
       closing_ = Closing::notify_queued;

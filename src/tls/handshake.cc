@@ -120,7 +120,7 @@ void Connection::check_names(const std::string& name) {
                (is_ip ? X509_VERIFY_PARAM_set1_ip_asc(rules, name.c_str()) == 1
                       : X509_VERIFY_PARAM_set1_host(rules, name.data(), name.size()) == 1);
   }
-  ERR_clear_error();
+  clear_openssl_errors();
   if (accepted) return;
   error_ = Error{.code = Code::config,
                  .side = Side::self,
@@ -133,7 +133,7 @@ void Connection::continue_handshake() {
     handshake_over_ = true;
     return;
   }
-  ERR_clear_error();
+  clear_openssl_errors();
   const int outcome = SSL_do_handshake(ssl_.get());
   loop_.defer(*this);  // To send what was made, and to report.
   if (outcome == 1) {
@@ -208,7 +208,7 @@ void Connection::answer_clear_text() {
   io_.output().append(kClearTextAnswer);
   io_.discard_input(kDiscardBytes);
   detail_ = "the client began with an HTTP request instead of a TLS record";
-  ERR_clear_error();
+  clear_openssl_errors();
 }
 
 void Connection::report_handshake() {

@@ -46,6 +46,11 @@ static_assert(sizeof(SslContext) == sizeof(void*));
 // left behind by one connection would be reported as the failure of the next one on this thread.
 [[nodiscard]] Error take_openssl_error(Code code, Side side, std::string_view fallback);
 
+// Makes sure that the queue is empty. Looking costs less than clearing, which writes all its slots.
+inline void clear_openssl_errors() {
+  if (ERR_peek_error() != 0) ERR_clear_error();
+}
+
 // OpenSSL's words for the oldest entry of the queue ("certificate has expired"), or `fallback` if
 // it has none. The text is static. Leaves the queue as it is.
 [[nodiscard]] std::string_view openssl_reason(std::string_view fallback);

@@ -117,6 +117,7 @@ Result<HpackDecoder::Outcome> HpackDecoder::decode(std::string_view block,
                                                    const DecodeLimits& limits, Side peer,
                                                    FieldBlock& out) {
   out.clear();
+  out.reserve();
   Run run{.rest = block, .limits = limits, .out = out};
   const std::string_view wrong = take_instructions(run);
   free_if_huge(name_);

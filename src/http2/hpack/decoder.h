@@ -35,6 +35,12 @@ class FieldBlock {
     entries_.clear();
     list_bytes_ = 0;
   }
+  // For a typical head, if there is no memory yet: it is not to grow line by line.
+  void reserve() {
+    if (entries_.capacity() > 0) return;
+    entries_.reserve(kTypicalFields);
+    text_.reserve(kTypicalTextBytes);
+  }
   // Copies. The texts must not be those of this block.
   void add(std::string_view name, std::string_view value, http::KnownField known,
            bool never_indexed);
@@ -53,6 +59,9 @@ class FieldBlock {
   [[nodiscard]] std::size_t list_bytes() const noexcept { return list_bytes_; }
 
  private:
+  static constexpr std::size_t kTypicalFields = 16;
+  static constexpr std::size_t kTypicalTextBytes = 500;
+
   std::string text_;
   std::vector<Entry> entries_;
   std::size_t list_bytes_ = 0;

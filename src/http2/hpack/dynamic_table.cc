@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "http2/hpack/text_words.h"
+#include "base/text_words.h"
 
 namespace titanium::http2 {
 namespace {

@@ -5,10 +5,10 @@
 #include <array>
 
 #include "base/ascii.h"
+#include "base/text_words.h"
 #include "http2/hpack/huffman.h"
 #include "http2/hpack/integer.h"
 #include "http2/hpack/static_table.h"
-#include "http2/hpack/text_words.h"
 
 namespace titanium::http2 {
 namespace {
@@ -125,8 +125,11 @@ void HpackEncoder::announce(std::string& out, std::uint32_t table_bytes) {
   table_.set_max_bytes(table_bytes);
 }
 
-void HpackEncoder::add(std::string& out, std::string_view name, std::string_view value,
-                       http::KnownField known, Indexing indexing) {
+// Flat: what is done for a line are some small functions, of which the optimiser makes calls. Worth
+// 6 % of the instructions that the proxy spends on a request from HTTP/2 to HTTP/2 (with -O2).
+[[gnu::flatten]] void HpackEncoder::add(std::string& out, std::string_view name,
+                                        std::string_view value, http::KnownField known,
+                                        Indexing indexing) {
   name = in_lower_case(name, known);
   LineHash hash{.name = hash_text(name)};
   if (indexing == Indexing::automatic) {

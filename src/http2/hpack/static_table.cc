@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-#include "http2/hpack/text_words.h"
+#include "base/text_words.h"
 
 namespace titanium::http2 {
 namespace {

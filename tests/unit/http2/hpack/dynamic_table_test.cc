@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "http2/hpack/text_words.h"
+#include "base/text_words.h"
 #include "unit/http2/hpack/field_lines.h"
 
 namespace titanium::http2 {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "http2/hpack/text_words.h"
+#include "base/text_words.h"
 
 namespace titanium::http2 {
 namespace {

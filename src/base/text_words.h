@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What the encoder's look-ups do to texts, which are a few words long: hash, compare, look for
+// What look-ups do to names and values, which are a few words long: hash, compare, look for
 // capitals. All of it by words, the last of which overlap those before them, so that nothing is
-// read byte by byte. The hash is computable at compile time for the static table. It is not keyed:
-// what it finds is bounded by the size of a table.
+// read byte by byte. The hash is computable at compile time for static tables. It is not keyed:
+// use it where what it finds is bounded by the size of a table.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,9 @@
 #include <cstring>
 #include <string_view>
 
-namespace titanium::http2 {
+#include "base/ascii.h"
+
+namespace titanium {
 
 namespace text_detail {
 
@@ -48,6 +50,10 @@ template <std::size_t Bytes>
   const std::uint64_t at_least_a = low + (0x80 - 'A') * kEach;
   const std::uint64_t beyond_z = low + (0x7f - 'Z') * kEach;
   return ((at_least_a & ~beyond_z & ~word) & (0x80 * kEach)) >> 2;
+}
+
+[[nodiscard]] constexpr std::uint64_t lower_case(std::uint64_t word) noexcept {
+  return word | upper_case_bits(word);
 }
 
 }  // namespace text_detail
@@ -101,6 +107,33 @@ template <std::size_t Bytes>
   return true;
 }
 
+// The same where `A` is as good as `a`.
+[[nodiscard]] inline bool same_text_ignore_case(std::string_view a, std::string_view b) noexcept {
+  using text_detail::load;
+  using text_detail::lower_case;
+  if (a.size() != b.size()) return false;
+  const std::size_t size = a.size();
+  const auto same_at = [&](std::size_t at) {
+    return lower_case(load<8>(a.data() + at)) == lower_case(load<8>(b.data() + at));
+  };
+  if (size >= 8) {
+    for (std::size_t at = 0; at + 8 < size; at += 8) {
+      if (!same_at(at)) return false;
+    }
+    return same_at(size - 8);
+  }
+  if (size >= 4) {
+    const auto both_ends = [size](const char* text) {
+      return lower_case(load<4>(text) | load<4>(text + size - 4) << 32);
+    };
+    return both_ends(a.data()) == both_ends(b.data());
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    if (to_lower(a[i]) != to_lower(b[i])) return false;
+  }
+  return true;
+}
+
 [[nodiscard]] inline bool has_upper_case(std::string_view text) noexcept {
   using text_detail::load;
   using text_detail::upper_case_bits;
@@ -118,4 +151,4 @@ template <std::size_t Bytes>
   return false;
 }
 
-}  // namespace titanium::http2
+}  // namespace titanium

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "http2/hpack/text_words.h"
+#include "base/text_words.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
-namespace titanium::http2 {
+namespace titanium {
 namespace {
 
 constexpr std::string_view kText = "abcdefghijklmnopqrstuvwxyz";
@@ -57,6 +57,33 @@ TEST(SameText, DiffersInAnyByteAndInSize) {
   }
 }
 
+TEST(SameTextIgnoreCase, KnowsNoOtherPairsThanLettersOfAscii) {
+  for (std::size_t size = 1; size <= 20; ++size) {
+    for (std::size_t at = 0; at < size; ++at) {
+      for (int one = 0; one < 256; ++one) {
+        std::string text(size, 'x');
+        std::string other(size, 'X');
+        text[at] = static_cast<char>(one);
+        for (const int two : {one, one ^ 0x20, one ^ 0x80, one ^ 1}) {
+          other[at] = static_cast<char>(two);
+          const bool is_letter = (one >= 'A' && one <= 'Z') || (one >= 'a' && one <= 'z');
+          const bool same = one == two || (is_letter && two == (one ^ 0x20));
+          ASSERT_EQ(same_text_ignore_case(text, other), same) << one << ", " << two << " at " << at;
+        }
+      }
+    }
+  }
+}
+
+TEST(SameTextIgnoreCase, DiffersInSize) {
+  for (std::size_t size = 0; size <= 20; ++size) {
+    const std::string text(size, 'x');
+    EXPECT_TRUE(same_text_ignore_case(text, text));
+    EXPECT_FALSE(same_text_ignore_case(text, text + 'x'));
+    EXPECT_FALSE(same_text_ignore_case(text + 'x', text));
+  }
+}
+
 TEST(HasUpperCase, FindsEachCapitalWhereverItIs) {
   for (std::size_t size = 1; size <= 20; ++size) {
     for (std::size_t at = 0; at < size; ++at) {
@@ -73,4 +100,4 @@ TEST(HasUpperCase, FindsEachCapitalWhereverItIs) {
 }
 
 }  // namespace
-}  // namespace titanium::http2
+}  // namespace titanium
