@@ -16,6 +16,7 @@ enum class Code : std::uint8_t {
   certificate,  // The peer's certificate is not to be trusted, or is for another name.
   limit,        // The peer asked for more than we allow: answer 4xx, or reset.
   closed,       // The peer went away: there is nobody left to tell.
+  reset,        // The peer gave up this exchange, and goes on with others.
   refused,      // The peer is well, and left the request untouched: nothing speaks against it.
   timed_out,    // A deadline passed.
   unavailable,  // No origin right now: try another one if `retry` allows.

@@ -14,6 +14,10 @@ namespace {
 // A head that was larger than this does not keep its memory: a stream object lives long.
 constexpr std::size_t kKeptHeadBytes = 16 * 1024;
 
+// What a peer may save up: WINDOW_UPDATEs for some 50 MB, and others.
+constexpr std::uint32_t kMostExplainedUpdates = 100'000;
+constexpr std::uint32_t kMostExplainedFrames = 1000;
+
 void clear(FieldBlock& block) {
   if (block.list_bytes() > kKeptHeadBytes) block = FieldBlock{};
   block.clear();
@@ -49,10 +53,10 @@ Connection::Connection(Role role, const Options& options, ChunkPool& pool,
       control_(pool),
       incomplete_resets_(options.incomplete_resets),
       settings_frames_(options.settings_frames),
-      pings_(options.pings),
-      empty_frames_(options.empty_frames),
+      pings_(options.pings, kMostExplainedFrames),
+      empty_frames_(options.empty_frames, kMostExplainedFrames),
       priority_frames_(options.priority_frames),
-      window_updates_(options.window_updates),
+      window_updates_(options.window_updates, kMostExplainedUpdates),
       unknown_frames_(options.unknown_frames) {
   if (role == Role::client) control_.append(kPreface);
   write_own_settings(control_, role, options);
@@ -131,7 +135,9 @@ bool Connection::is_idle(std::uint32_t id) const noexcept {
 void Connection::attach(Stream& stream, std::uint32_t id) {
   TI_ASSERT(stream.id_ == 0);
   ++counters_.streams;
-  ++explained_updates_;  // Some peers open the window of each stream when it begins.
+  // Some peers open the window of each stream when it begins, or begin bodies with an empty frame.
+  window_updates_.explain(1);
+  empty_frames_.explain(1);
   stream.id_ = id;
   stream.state_ = State::idle;
   stream.priority_ = {};

@@ -84,7 +84,6 @@ struct Counters {
   std::uint64_t empty_frames = 0;
   std::uint64_t priority_frames = 0;
   std::uint64_t window_updates = 0;
-  std::uint64_t unexplained_window_updates = 0;  // Counted against Options::window_updates.
   std::uint64_t continuations = 0;
   std::uint64_t unknown_frames = 0;
 };
@@ -275,6 +274,7 @@ class Connection {
   void shrink_window(Stream& stream) noexcept;
   void return_growth(Stream& stream, std::uint32_t size) noexcept;
   void produce_data(Stream& stream, ChunkQueue& out);
+  void explain_replies(std::size_t bytes) noexcept;
   void write_data_frame(Stream& stream, std::size_t bytes, bool ended, ChunkQueue& out);
   void write_queued_trailers(Stream& stream);
 
@@ -328,9 +328,8 @@ class Connection {
   HpackEncoder encoder_;
   std::string encoded_;
   http::FieldList own_trailers_;
-  ChunkQueue control_;                   // All frames but DATA, in order.
-  std::size_t reply_bytes_ = 0;          // Of control_: what the peer made us say.
-  std::uint64_t explained_updates_ = 0;  // WINDOW_UPDATEs that our DATA gives reason for.
+  ChunkQueue control_;           // All frames but DATA, in order.
+  std::size_t reply_bytes_ = 0;  // Of control_: what the peer made us say.
 
   Budget incomplete_resets_;
   Budget settings_frames_;

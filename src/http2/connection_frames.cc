@@ -19,7 +19,7 @@ std::uint32_t u31_at(Bytes bytes, std::size_t at) { return u32_at(bytes, at) & 0
 // What a peer's RST_STREAM means for the request.
 Error reset_error(std::uint32_t code, Side peer) {
   const bool refused = code == std::to_underlying(ErrorCode::refused_stream);
-  return {.code = refused ? Code::refused : Code::closed,
+  return {.code = refused ? Code::refused : Code::reset,
           .side = peer,
           // RFC 9113 §8.7: nothing of it was processed.
           .retry = refused ? Retry::always : Retry::never,
@@ -156,13 +156,7 @@ Result<> Connection::drop_unprocessed(std::uint32_t last_id) {
 }
 
 Result<> Connection::on_window_update(Bytes payload) {
-  ++counters_.window_updates;
-  if (explained_updates_ > 0) {
-    --explained_updates_;
-  } else {
-    TI_TRY(spend(window_updates_, counters_.unexplained_window_updates,
-                 "too many WINDOW_UPDATE frames"));
-  }
+  TI_TRY(spend(window_updates_, counters_.window_updates, "too many WINDOW_UPDATE frames"));
   const std::uint32_t increment = u31_at(payload, 0);
   const std::uint32_t id = frame_.stream_id;
   if (id == 0) {

@@ -22,8 +22,8 @@ constexpr std::size_t kTurnBytes = kDefaultFrameBytes;
 // reason for more WINDOW_UPDATEs (CVE-2019-9511: a window that opens a byte at a time).
 constexpr std::size_t kSmallestFairFrame = 1024;
 
-// WINDOW_UPDATEs that a peer may save up.
-constexpr std::uint64_t kMostExplainedUpdates = 100'000;
+// Peers open their windows in steps of this many bytes or more.
+constexpr std::size_t kSmallestUpdate = 1024;
 
 // A scratch buffer that was needed for a head larger than this is given back.
 constexpr std::size_t kKeptEncodedBytes = 4 * 1024;
@@ -239,7 +239,7 @@ void Connection::produce_data(Stream& stream, ChunkQueue& out) {
   const bool is_last = bytes == stream.queue_.size() && stream.end_queued_;
   const bool ended = is_last && stream.trailers_.size() == 0;
   if (bytes == stream.queue_.size() || bytes < window || bytes >= kSmallestFairFrame) {
-    explained_updates_ = std::min(explained_updates_ + 2, kMostExplainedUpdates);
+    explain_replies(bytes);
   }
   write_data_frame(stream, bytes, ended, out);
   if (is_last) {
@@ -252,6 +252,13 @@ void Connection::produce_data(Stream& stream, ChunkQueue& out) {
     stream.over_high_ = false;
     if (!stream.end_queued_) handler_.on_stream_writable(stream);
   }
+}
+
+// A peer opens the windows of the stream and of the connection again, in a few steps, and may look
+// how long a round trip takes with a PING (gRPC does so to size its windows).
+void Connection::explain_replies(std::size_t bytes) noexcept {
+  window_updates_.explain(2 + static_cast<std::uint32_t>(2 * bytes / kSmallestUpdate));
+  pings_.explain(1);
 }
 
 void Connection::write_data_frame(Stream& stream, std::size_t bytes, bool ended, ChunkQueue& out) {

@@ -41,10 +41,13 @@ struct Options {
   // Server role only: an origin can not make us open streams.
   std::uint32_t incomplete_resets = 100;
   std::uint32_t settings_frames = 32;
+  // Beyond one for each DATA frame that we sent.
   std::uint32_t pings = 64;
-  std::uint32_t empty_frames = 64;       // DATA without data and without END_STREAM, and the like.
+  // DATA without data and without END_STREAM, and the like. Beyond one for each stream.
+  std::uint32_t empty_frames = 64;
   std::uint32_t priority_frames = 1024;  // PRIORITY and PRIORITY_UPDATE.
-  // Beyond two for each DATA frame that we sent (one for the stream, one for the connection).
+  // Beyond two for each DATA frame that we sent, and two for each KiB of it (one for the stream,
+  // one for the connection).
   std::uint32_t window_updates = 4096;
   // Frames of unknown types, and others that change nothing (RST_STREAM of a closed stream, GOAWAY
   // once more).

@@ -18,6 +18,7 @@ std::uint16_t status_of(const Error& error) noexcept {
     case Code::limit:
       return error.side == Side::client ? 413 : 502;
     case Code::closed:
+    case Code::reset:
     case Code::refused:
       return error.side == Side::client ? 400 : 502;
     case Code::timed_out:
@@ -75,6 +76,7 @@ std::string_view proxy_status_type(const Error& error) noexcept {
     case Code::unavailable:
       return unavailable_type(error);
     case Code::closed:
+    case Code::reset:
     case Code::refused:
       return error.side == Side::client ? "http_request_error" : "connection_terminated";
     case Code::limit:

@@ -256,7 +256,8 @@ void Http2OriginConnection::on_reset(http2::Stream& stream, const Error& error) 
 void Http2OriginConnection::fail(Http2OriginStream& stream, const Error& error) {
   Exchange* exchange = std::exchange(stream.exchange_, nullptr);
   Error told = error;
-  if (told.code == Code::closed && told.retry == Retry::never && !stream.response_seen_) {
+  const bool is_lost = told.code == Code::closed || told.code == Code::reset;
+  if (is_lost && told.retry == Retry::never && !stream.response_seen_) {
     // Unless it is still here, nobody can tell whether the origin has begun with it.
     const bool unsent = stream.begun_at_ == link_.taken_bytes();
     told.retry = unsent ? Retry::always : Retry::if_idempotent;

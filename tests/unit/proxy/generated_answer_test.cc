@@ -27,6 +27,7 @@ TEST(GeneratedAnswer, HasTheStatusAndTypeThatSayWhoIsToBlame) {
       {{.code = Code::loop, .side = Side::client, .what = "x"}, 508, "proxy_loop_detected"},
       {{.code = Code::protocol, .side = Side::origin, .what = "x"}, 502, "http_protocol_error"},
       {{.code = Code::closed, .side = Side::origin, .what = "x"}, 502, "connection_terminated"},
+      {{.code = Code::reset, .side = Side::origin, .what = "x"}, 502, "connection_terminated"},
       {{.code = Code::tls, .side = Side::origin, .what = "x"}, 502, "tls_protocol_error"},
       {{.code = Code::certificate, .side = Side::origin, .what = "x"},
        502,

@@ -186,6 +186,27 @@ INSTANTIATE_TEST_SUITE_P(Http2OriginConnectionTest, LeftByAnOrigin,
                                            Left{"RefusedPostUsed", false, true, true}),
                          [](const auto& of) { return std::string(of.param.name); });
 
+// A stream that is reset says nothing of its connection, but something of the origin.
+TEST_F(Http2OriginConnectionTest, AsksTheNextEndpointAfterAResetOnAUsedConnection) {
+  add_endpoint();
+  start();
+  const auto client = connect_http2();
+  client->send(frames::get(1));
+  const auto origin = accept_http2();
+  wait_for(*origin, "HEADERS 1");
+  origin->send(respond(1, "200", kEnd));
+  wait_for(*client, "HEADERS 1");
+  client->send(frames::get(3));
+  wait_for(*origin, "HEADERS 3");
+  origin->send(frames::rst_stream(3, ErrorCode::internal_error));
+  const auto next = accept_http2({}, 1);
+  wait_for(*next, "HEADERS 1");
+  next->send(respond(1, "200", kEnd));
+  EXPECT_THAT(wait_for(*client, "HEADERS 3"), HasSubstr(":status=200"));
+  pump();
+  EXPECT_THAT(verdicts(), Contains(Verdict{.endpoint = 0, .outcome = Outcome::failed}));
+}
+
 // Refusing is no failure either where the request can not be sent again.
 TEST_F(Http2OriginConnectionTest, BlamesNoOriginForRefusingWhatIsTooLargeToKeep) {
   start();
