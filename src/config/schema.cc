@@ -207,7 +207,8 @@ constexpr auto kRows = std::to_array<Row>({
      .help = "An upgraded connection (WebSocket) or an event stream without a byte."},
     {.path = "server.timeouts.networkFailureRetryAttempts", .type = Type::integer,
      .default_text = "1", .max = 7,
-     .help = "Further attempts after an origin failed, if the request was certainly not processed."},
+     .help = "Further attempts after an origin failed, if the request was certainly not processed, or "
+             "is idempotent and got no answer."},
     {.path = "server.timeouts.drainTimeoutSeconds", .type = Type::seconds, .default_text = "10",
      .max = kMaxSeconds,
      .help = "How long open exchanges may go on after a stop signal. 0: cut at once."},
@@ -274,7 +275,8 @@ constexpr auto kRows = std::to_array<Row>({
     {.path = "server.limits.minRequestBodyBytesPerSecond", .type = Type::integer,
      .default_text = "100", .max = kMaxBytes,
      .help = "Slowest request body, on the average of one `connectionTimeOutSeconds`, while no "
-             "response has begun (408). 0: any."},
+             "response has begun (408). 0: any. While a response goes on, the client may be "
+             "silent."},
     {.path = "server.limits.maxRequestBodyBytes", .type = Type::integer, .max = kMaxBytes,
      .help = "Body of a request (413). Absent: no limit."},
     {.path = "server.limits.maxConcurrentClients", .type = Type::integer, .min = 1,

@@ -135,6 +135,7 @@ void Http1ClientSession::answer_websocket_key() {
 }
 
 void Http1ClientSession::send_body(ChunkQueue& data) {
+  response_moved_ = true;
   write_body(output_, response_framing_, data);
   schedule();
 }
@@ -262,6 +263,8 @@ void Http1ClientSession::arm_if_client_is_awaited() {
 // Judged once per time-out over what came since the last time: a byte now and then does not help.
 bool Http1ClientSession::is_body_too_slow() const {
   if (was_paused_) return false;  // We were the slow ones.
+  // Once the response has begun the two may talk to each other, and it is the response's turn.
+  if (response_moved_) return false;
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(worker_.options().timeouts.idle).count();
   const std::uint64_t rate = worker_.options().limits.request_body_bytes_per_second;
@@ -307,7 +310,7 @@ bool Http1ClientSession::process_head() {
   decoder_.start({.framing = request_info_.framing, .bytes = head.body.bytes});
   reading_ = Reading::body;
   paused_ = true;
-  was_paused_ = false;
+  was_paused_ = response_moved_ = false;
   window_bytes_ = 0;
   if (!decoder_.done()) timer_.arm(worker_.options().timeouts.idle);
   exchange_->start(*this, info_);
@@ -436,7 +439,7 @@ void Http1ClientSession::flush() {
     if (waiting > 0) timer_.arm(worker_.options().timeouts.idle);
   }
   if (exchange_ != nullptr && waiting <= kBacklogLow) exchange_->on_client_writable();
-  const bool half_closed = response_framing_ == http1::Framing::tunnel && response_done_;
+  const bool half_closed = response_framing_ == http1::Framing::tunnel && response_done_ && !reset_;
   if (half_closed && output_.empty() && !std::exchange(shut_down_, true)) {
     transport_->shutdown_write();
   }
@@ -503,7 +506,7 @@ void Http1ClientSession::on_timeout() {
   if (reading_ == Reading::body && !paused_ && response_framing_ != http1::Framing::tunnel) {
     if (!is_body_too_slow()) {
       window_bytes_ = 0;
-      was_paused_ = false;
+      was_paused_ = response_moved_ = false;
       return timer_.arm(worker_.options().timeouts.idle);
     }
     if (discarding_) return worker_.remove(*this);

@@ -120,8 +120,9 @@ class Http1ClientSession final : public ClientConnection,
   bool input_ended_ = false;
   bool shut_down_ = false;
   bool draining_ = false;
-  bool reset_ = false;       // End with a reset, as the response is incomplete.
-  bool was_paused_ = false;  // At some time since the timer was armed for the body.
+  bool reset_ = false;           // End with a reset, as the response is incomplete.
+  bool was_paused_ = false;      // At some time since the timer was armed for the body.
+  bool response_moved_ = false;  // The same: bytes of its body came.
   std::size_t discarded_bytes_ = 0;
   std::uint64_t window_bytes_ = 0;  // Of the body, since the timer was armed for it.
   std::size_t stalled_bytes_ = 0;   // backlog() when its progress was last looked at.

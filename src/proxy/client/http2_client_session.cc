@@ -69,7 +69,8 @@ void Http2ClientStream::abort(const Error& error) {
   session_.worker_.logger().log(LogLevel::debug, "response to {} cut short: {}", session_.info_.ip,
                                 error.what);
   response_done_ = request_done_ = true;
-  session_.reset(*this, http2::ErrorCode::internal_error);
+  // RFC 8441 §5: CANCEL stands for the reset of a TCP connection.
+  session_.reset(*this, tunnel_ ? http2::ErrorCode::cancel : http2::ErrorCode::internal_error);
   session_.settle_later(*this);
 }
 
@@ -382,6 +383,8 @@ void Http2ClientSession::look_at(Http2ClientStream& stream) {
 bool Http2ClientSession::is_body_too_slow(const Http2ClientStream& stream) const {
   const bool waits = stream.request_done_ || stream.was_paused_ || stream.upgrades_;
   if (waits || stream.discarding_) return false;
+  // Once the response has begun the two may talk to each other, and it is the response's turn.
+  if (stream.response_begun_ && stream.produced_bytes() != stream.stalled_at_) return false;
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(worker_.options().timeouts.idle).count();
   const std::uint64_t rate = worker_.options().limits.request_body_bytes_per_second;

@@ -322,9 +322,9 @@ void Http1OriginConnection::on_stalled() {
 
 void Http1OriginConnection::fail(Error error) {
   if (doomed_ || exchange_ == nullptr) return;
-  // RFC 9112 §9.3.1: an idle connection may be closed at any time; a request that met this closing
-  // was not processed, as far as one can know without an answer.
-  if (error.code == Code::closed && error.retry == Retry::never && reused_ && !response_seen_) {
+  // RFC 9112 §9.3.1: a connection may be closed at any time. Without an answer nobody can tell
+  // whether the origin has begun with the request.
+  if (error.code == Code::closed && error.retry == Retry::never && !response_seen_) {
     error.retry = Retry::if_idempotent;
   }
   Exchange& exchange = *std::exchange(exchange_, nullptr);

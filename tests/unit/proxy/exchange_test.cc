@@ -226,6 +226,23 @@ TEST_F(ExchangeTest, TunnelsBothWaysAfterASwitchOfProtocols) {
   });
 }
 
+TEST_F(ExchangeTest, PassesTheResetOfATunnelOn) {
+  start();
+  auto client = connect_client();
+  client->send("GET /ws HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n");
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+  origin->send(
+      "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nhi");
+  receive_until(*client, "hi");
+  origin->reset();
+  pump_until([&] {
+    (void)client->receive();
+    return client->ended() || client->was_reset();
+  });
+  EXPECT_TRUE(client->was_reset() && !client->ended());
+}
+
 TEST_F(ExchangeTest, RefusesASwitchOfProtocolsThatNobodyAskedFor) {
   start();
   auto client = connect_client();
@@ -289,6 +306,21 @@ TEST_F(ExchangeTest, TriesTheNextEndpointWhenOneRefuses) {
   client->send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
   auto origin = accept_origin(1);
   EXPECT_THAT(receive_until(*origin, "hello"), StartsWith("POST /x "));
+}
+
+TEST_F(ExchangeTest, TriesTheNextEndpointWhenOneClosesWithoutAnAnswer) {
+  add_endpoint();
+  start();
+  auto client = connect_client();
+  client->send(kGet);
+  auto origin = accept_origin();
+  receive_until(*origin, "\r\n\r\n");
+  origin->close();
+  auto next = accept_origin(1);
+  receive_until(*next, "\r\n\r\n");
+  next->send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  EXPECT_THAT(receive_until(*client, "ok"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(verdicts(), ::testing::Contains(Verdict{.endpoint = 0, .outcome = Outcome::failed}));
 }
 
 TEST_F(ExchangeTest, SaysWhereAnOriginCouldNotBeReached) {

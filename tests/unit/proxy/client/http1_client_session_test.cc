@@ -47,5 +47,30 @@ TEST_F(Http1ClientSessionTest, ProvesNothingOnBehalfOfAnOriginOfHttp1) {
   EXPECT_THAT(answer, Not(HasSubstr("Sec-WebSocket-Accept")));
 }
 
+TEST_F(Http1ClientSessionTest, LetsAClientBeSilentWhileItsResponseGoesOn) {
+  options().endpoints[0].protocol = OriginProtocol::http1;
+  options().timeouts.idle = net::Duration(1'000);
+  start();
+  const auto client = connect_client();
+  client->send("POST /watch HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n");
+  const auto origin = accept_origin();
+  receive_until(*origin, "1\r\nx\r\n");
+  origin->send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+  const auto end = net::Clock::now() + std::chrono::milliseconds(2'500);
+  auto next_byte = net::Clock::now();
+  pump_until([&] {
+    if (net::Clock::now() >= next_byte) {
+      origin->send("1\r\nx\r\n");
+      next_byte += std::chrono::milliseconds(100);
+    }
+    (void)client->receive();
+    return net::Clock::now() >= end || client->ended() || client->was_reset();
+  });
+  client->send("0\r\n\r\n");
+  receive_until(*origin, "0\r\n\r\n");
+  origin->send("4\r\nlast\r\n0\r\n\r\n");
+  EXPECT_THAT(receive_until(*client, "0\r\n\r\n"), HasSubstr("4\r\nlast\r\n"));
+}
+
 }  // namespace
 }  // namespace titanium::proxy::testing

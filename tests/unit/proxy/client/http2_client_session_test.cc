@@ -157,5 +157,43 @@ TEST_F(Http2ClientSessionTest, AsksForTheLeastRateOfABodyUntilTheResponseBegins)
   EXPECT_EQ(wait_for(*client, "DATA 1"), "DATA 1 END heard");
 }
 
+// A watch: the client has asked, and listens with its side still open.
+TEST_F(Http2ClientSessionTest, LetsAClientBeSilentWhileItsResponseGoesOn) {
+  options().timeouts.idle = net::Duration(1'000);
+  start();
+  const auto client = connect_http2();
+  client->send(frames::post(1, "/watch"));
+  const auto origin = accept_http2();
+  wait_for(*origin, "HEADERS 1");
+  origin->send(respond(1, "200"));
+  const auto end = net::Clock::now() + std::chrono::milliseconds(2'500);
+  auto next_byte = net::Clock::now();
+  pump_until([&] {
+    if (net::Clock::now() >= next_byte) {
+      origin->send(frames::data(1, "x"));
+      next_byte += std::chrono::milliseconds(100);
+    }
+    client->read();
+    return net::Clock::now() >= end || client->take("RST_STREAM 1") != nullptr;
+  });
+  client->send(frames::data(1, "", kEnd));
+  wait_for(*origin, "DATA 1 END");
+  origin->send(frames::data(1, "last", kEnd));
+  EXPECT_EQ(wait_for(*client, "DATA 1 END"), "DATA 1 END last");
+}
+
+// RFC 8441 §5
+TEST_F(Http2ClientSessionTest, TellsTheResetOfATunnelAsCancel) {
+  start();
+  const auto client = connect_http2();
+  client->send(websocket(1));
+  const auto origin = accept_http2({{kExtendedConnect, 1}});
+  wait_for(*origin, "HEADERS 1");
+  origin->send(respond(1, "200"));
+  wait_for(*client, "HEADERS 1");
+  origin->send(frames::rst_stream(1, http2::ErrorCode::internal_error));
+  EXPECT_EQ(wait_for(*client, "RST_STREAM 1"), "RST_STREAM 1 CANCEL");
+}
+
 }  // namespace
 }  // namespace titanium::proxy::testing
